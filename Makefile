@@ -1,0 +1,73 @@
+# recuse: build, test, demo. Everything runs on a fresh Debian with Go; what is
+# missing comes with apt. Root is needed for deps, the namespace tests, the
+# demo; never for build and test-unit.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# Debian packages that the tests and the demo drive.
+PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps
+
+# Packages whose tests need namespaces, routers or resolvers, and so root.
+NETNS := $(shell grep -rl --include='*_test.go' RECUSE_TEST_REQUIRE_ROOT . 2>/dev/null \
+	| xargs -r -n1 dirname | sort -u)
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: all build test test-unit test-netns lint deps demo bench clean ci
+
+all: build
+
+# Static binaries, arm64 first.
+build:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/recuse-linux-arm64 ./cmd/recuse
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/recuse-linux-amd64 ./cmd/recuse
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/recuse-linux-armv7 ./cmd/recuse
+
+# The binary for this machine, which the lab uses.
+bin/recuse: FORCE
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/recuse
+bin/recuse-lab: FORCE
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/recuse-lab
+FORCE:
+
+# All tests: units under the race detector, then, as root, the namespace tests
+# against real routers and resolvers.
+test: deps lint test-unit test-netns
+
+test-unit:
+	RECUSE_TEST_UNPRIVILEGED=1 $(GO) test -race ./...
+
+test-netns: bin/recuse
+	@if [ "$$(id -u)" != 0 ]; then \
+		echo "the namespace tests need root: sudo make test-netns"; exit 1; fi
+	RECUSE_TEST_REQUIRE_ROOT=1 RECUSE_TEST_BINARY=$(CURDIR)/bin/recuse \
+		$(GO) test -count=1 -p 1 -timeout 15m $(NETNS)
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+# Installs what is missing, and nothing when nothing is.
+deps:
+	@missing=""; for p in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' \
+			|| missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+		echo "installing$$missing"; \
+		if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+			$$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
+
+# The main job in one command: a lab, a fault, what the client felt.
+demo: deps bin/recuse bin/recuse-lab
+	bin/recuse-lab demo --recuse bin/recuse
+
+ci: test build test-vm demo
+
+clean:
+	rm -rf bin out
+
+-include lab/vm/vm.mk
