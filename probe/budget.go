@@ -1,0 +1,128 @@
+package probe
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// What one server is asked at the very most. AdGuard Home drops above 20
+// queries a second, Pi-hole refuses above 1,000 a minute.
+const (
+	// BudgetPerSecond is the most probes of one Budget in any second.
+	BudgetPerSecond = 15
+	// BudgetPerMinute is the most probes of one Budget in any minute.
+	BudgetPerMinute = 600
+	// urgentPerTwoSeconds bounds what suspicion alone may use. A suspicion that
+	// lasts would else spend the minute's share within 40 s and leave every
+	// check blind for the next 20; so it never waits for more than a second,
+	// and a tenth of the minute is left to the others.
+	urgentPerTwoSeconds = 18
+)
+
+// Budget limits how often one server is asked, over all checks that share it:
+// at most 15 probes in any second and 600 in any minute. Checks under
+// suspicion go first and the others wait; within either kind, first come is
+// first served. It is safe for concurrent use.
+type Budget struct {
+	mu      sync.Mutex
+	all     window
+	urgent  window
+	waiting []*ticket
+	timer   *time.Timer
+}
+
+// NewBudget returns the budget of one server.
+func NewBudget() *Budget {
+	return &Budget{
+		all: newWindow(
+			limit{n: BudgetPerSecond, span: time.Second},
+			limit{n: BudgetPerMinute, span: time.Minute},
+		),
+		urgent: newWindow(limit{n: urgentPerTwoSeconds, span: 2 * time.Second}),
+	}
+}
+
+// ticket is one probe's place in the queue.
+type ticket struct {
+	granted chan struct{} // receives once, when the probe may leave
+	urgent  bool          // guarded by the budget's lock
+}
+
+// ask queues for one probe.
+func (b *Budget) ask(urgent bool) *ticket {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := &ticket{granted: make(chan struct{}, 1), urgent: urgent}
+	b.waiting = append(b.waiting, t)
+	b.serve(time.Now())
+	return t
+}
+
+// hurry makes a waiting ticket an urgent one.
+func (b *Budget) hurry(t *ticket) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.urgent = true
+	b.serve(time.Now())
+}
+
+// cancel takes a ticket out of the queue. A ticket already granted is spent.
+func (b *Budget) cancel(t *ticket) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = slices.DeleteFunc(b.waiting, func(o *ticket) bool { return o == t })
+	b.serve(time.Now())
+}
+
+// wake serves the queue when the timer says that somebody may go.
+func (b *Budget) wake() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.serve(time.Now())
+}
+
+// serve grants what may go at now and sets the timer for what may go later.
+// The lock is held.
+func (b *Budget) serve(now time.Time) {
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+	for len(b.waiting) > 0 {
+		i, at := b.first(now)
+		if at.After(now) {
+			b.timer = time.AfterFunc(at.Sub(now), b.wake)
+			return
+		}
+		b.grant(i, now)
+	}
+}
+
+// first returns the index of the ticket that goes next, and when it may.
+func (b *Budget) first(now time.Time) (int, time.Time) {
+	best, when := -1, time.Time{}
+	for i, t := range b.waiting {
+		at := b.all.free(now)
+		if t.urgent {
+			at = later(at, b.urgent.free(now))
+		}
+		sooner := best < 0 || at.Before(when)
+		first := best >= 0 && at.Equal(when) && t.urgent && !b.waiting[best].urgent
+		if sooner || first {
+			best, when = i, at
+		}
+	}
+	return best, when
+}
+
+// grant lets the ticket at index i go.
+func (b *Budget) grant(i int, now time.Time) {
+	t := b.waiting[i]
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	b.all.add(now)
+	if t.urgent {
+		b.urgent.add(now)
+	}
+	t.granted <- struct{}{}
+}

@@ -1,0 +1,40 @@
+package probe
+
+import "time"
+
+const (
+	// overFloor is the least automatic threshold, and the one in force before
+	// there is a baseline: less would call a scheduler's hiccup slow.
+	overFloor = 50 * time.Millisecond
+	// overFactor times the healthy median is late.
+	overFactor = 10
+	// baselineMin is how many healthy samples make a baseline.
+	baselineMin = 10
+)
+
+// autoOver returns the threshold of lateness for a healthy median: ten times
+// that, not below 50 ms, not above half the timeout, and never below twice the
+// median. A median of zero stands for no baseline yet.
+func autoOver(median, timeout time.Duration) time.Duration {
+	over := max(overFactor*median, overFloor)
+	over = min(over, timeout/2)
+	return max(over, 2*median)
+}
+
+// baseline learns what is healthy for one check.
+type baseline struct{ seen latencies }
+
+// learn takes a result in if it is healthy: passed, at level OK.
+func (b *baseline) learn(level Level, res Result) {
+	if level == OK && res.Cause == Passed {
+		b.seen.add(res.RTT())
+	}
+}
+
+// median returns the healthy median, zero as long as too little is known.
+func (b *baseline) median() time.Duration {
+	if len(b.seen.ring) < baselineMin {
+		return 0
+	}
+	return b.seen.stats().P50
+}

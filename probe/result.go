@@ -1,0 +1,63 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Cause is the class of what came of a probe. The right response differs with
+// it, so an outcome is never just "failed".
+type Cause uint8
+
+// The causes. The zero value is Unmade, so that an empty Result proves nothing.
+const (
+	// Unmade: the probe could not be made (no file descriptor, no permission,
+	// no source address, out of memory), or its question cannot show anything.
+	Unmade Cause = iota
+	// Passed: the answer is right.
+	Passed
+	// Wrong: an answer came and is wrong: SERVFAIL, stale, another zone's.
+	Wrong
+	// Silent: no answer by the deadline.
+	Silent
+	// Refused: the kernel says that nobody listens.
+	Refused
+)
+
+// causeNames holds the text of each cause.
+var causeNames = [...]string{"unmade", "passed", "wrong", "silent", "refused"}
+
+// String returns the cause's name.
+func (c Cause) String() string {
+	if int(c) >= len(causeNames) {
+		return fmt.Sprintf("cause(%d)", uint8(c))
+	}
+	return causeNames[c]
+}
+
+// failed tells whether the cause counts towards a fall.
+func (c Cause) failed() bool { return c == Wrong || c == Silent || c == Refused }
+
+// Result is what came of one probe.
+type Result struct {
+	// Sent and Done are when the question left and when the outcome was known.
+	// Both carry monotonic readings.
+	Sent, Done time.Time
+	// Cause is the class that the verdict counts by.
+	Cause Cause
+	// Outcome says it for people: "NXDOMAIN", "timeout", "stale answer (EDE 3)".
+	Outcome string
+	// Alive is set if an answer of any content came: a sign of life.
+	Alive bool
+}
+
+// RTT is how long the outcome took: for a timeout, how long was waited.
+func (r Result) RTT() time.Duration { return r.Done.Sub(r.Sent) }
+
+// Prober makes one probe.
+type Prober interface {
+	// Probe asks once and returns by the deadline that ctx carries. It must be
+	// safe for concurrent use, since probes overlap.
+	Probe(ctx context.Context) Result
+}

@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"context"
+	"time"
+)
+
+// Check is what a Runner repeats and how it judges.
+type Check struct {
+	// Name names the check in reports.
+	Name string
+	// Interval is the time between steady probes; it must be more than zero.
+	Interval time.Duration
+	// Timeout is how long an answer is waited for. It may exceed Interval:
+	// probes overlap. It must be more than zero.
+	Timeout time.Duration
+	// FastInterval is the time between probes under suspicion, at most Interval.
+	FastInterval time.Duration
+	// Over is for how long a probe may be out before it is late. Zero: ten times
+	// the healthy median, within the bounds that the design names.
+	Over time.Duration
+	// Rules judge the results. A zero SilentAfter or UnknownAfter stands for its
+	// default.
+	Rules Rules
+}
+
+// Report is what a Runner says after every result, and when time alone has
+// changed the level (with the last Result again).
+type Report struct {
+	// Check is the check's name.
+	Check string
+	// Result is the result that came last.
+	Result Result
+	// Verdict is the verdict now; Was is the level before.
+	Verdict Verdict
+	Was     Level
+	// Stats are the latencies of the last 300 samples.
+	Stats Stats
+	// Over is the threshold of lateness now in force.
+	Over time.Duration
+}
+
+// Runner repeats one check in open loop: its probes leave on schedule whatever
+// happened to earlier ones, and each is judged by its own deadline.
+type Runner struct {
+	check  Check
+	prober Prober
+	budget *Budget
+	report func(Report)
+	trips  chan struct{}
+}
+
+// NewRunner returns a runner of check c. Its probes wait for the budget b if
+// that is not nil. The function report is called from one goroutine, the one
+// that calls Run, and must not block.
+func NewRunner(c Check, p Prober, b *Budget, report func(Report)) *Runner {
+	if c.Rules.SilentAfter == 0 {
+		c.Rules.SilentAfter = DefaultSilentAfter
+	}
+	if c.Rules.UnknownAfter == 0 {
+		c.Rules.UnknownAfter = DefaultUnknownAfter
+	}
+	return &Runner{check: c, prober: p, budget: b, report: report, trips: make(chan struct{}, 1)}
+}
+
+// Suspect makes a check that is ready look now and go on looking fast until
+// its verdict is clear. It never blocks and may be called from anywhere.
+func (r *Runner) Suspect() {
+	select {
+	case r.trips <- struct{}{}:
+	default: // A trip is waiting already.
+	}
+}
+
+// Run probes until ctx is done, the first time at once. It then ends the
+// probes under way, drops their results, and returns nil. Every Run starts
+// with nothing known.
+func (r *Runner) Run(ctx context.Context) error {
+	s := newRun(ctx, r)
+	defer s.end()
+	for ctx.Err() == nil {
+		s.arm(time.Now())
+		select {
+		case <-ctx.Done():
+		case <-s.timer.C:
+			s.tick(time.Now())
+		case <-s.grantC():
+			s.launch(time.Now())
+		case l := <-s.landed:
+			s.land(l)
+		case <-r.trips:
+			s.trip(time.Now())
+		}
+	}
+	return nil
+}
