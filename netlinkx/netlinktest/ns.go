@@ -1,0 +1,61 @@
+package netlinktest
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"recuse/netlinkx"
+)
+
+// NewNS puts the calling test, with its thread, into a fresh network namespace
+// in which lo is up. The thread is never given back: it ends with the test's
+// goroutine, whatever the outcome, and the namespace with it. Goroutines and
+// subtests that the test starts run elsewhere, so each calls NewNS itself.
+func NewNS(t testing.TB) {
+	t.Helper()
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		Missing(t, "a network namespace of its own", err)
+	}
+	lo, err := netlink.LinkByName("lo")
+	if err == nil {
+		err = netlink.LinkSetUp(lo)
+	}
+	if err != nil {
+		t.Fatalf("netlinktest: failed to set up lo: %v", err)
+	}
+}
+
+// Missing skips the test for want of what it needs, or fails it where
+// RECUSE_TEST_REQUIRE_ROOT=1 says that nothing may be wanting.
+func Missing(t testing.TB, what string, err error) {
+	t.Helper()
+	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
+		t.Fatalf("the test needs %s: %v", what, err)
+	}
+	t.Skipf("the test needs %s: %v", what, err)
+}
+
+// Kind returns the kind of link to test with: RECUSE_TEST_LINK_KIND, or a dummy
+// if this kernel has it, or an ifb. The thread must be in a namespace of its
+// own, since it tries.
+func Kind(t testing.TB) string {
+	t.Helper()
+	if kind := os.Getenv("RECUSE_TEST_LINK_KIND"); kind != "" {
+		return kind
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = "kindtest"
+	probe := &netlink.Dummy{LinkAttrs: attrs}
+	if netlink.LinkAdd(probe) != nil {
+		return netlinkx.KindIFB
+	}
+	if err := netlink.LinkDel(probe); err != nil {
+		t.Fatalf("netlinktest: failed to delete the link made on trial: %v", err)
+	}
+	return netlinkx.KindDummy
+}
