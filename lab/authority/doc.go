@@ -1,0 +1,8 @@
+// Package authority is the lab's authoritative DNS server: the root, the home
+// zone "lan." and an "internet" zone, each with a delay and a failure that a
+// test sets while it runs.
+//
+// It runs as a process of its own (recuse-authority), so that the lab's load
+// generator and the server do not share a scheduler. A Client steers it over a
+// Unix socket with one JSON object a line.
+package authority

@@ -1,0 +1,75 @@
+package topology
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"recuse/lab/authority"
+)
+
+// dnsPort is where all of the lab's DNS servers listen.
+const dnsPort = 53
+
+// Authority is the host that serves the root and the internet zone on one
+// address and the home zone on another, so that a node can lose one of them.
+type Authority struct {
+	*Host
+	*Process
+	client authority.Client
+}
+
+// newAuthority makes the host's process.
+func newAuthority(h *Host, command []string) *Authority {
+	a := &Authority{Host: h, client: authority.Client{Socket: h.Path("control.sock")}}
+	a.Process = h.process("authority", func() []string {
+		var listen []string
+		for _, host := range []int{internetHost, lanHost} {
+			for _, p := range wideNet.addresses(host) {
+				listen = append(listen, netip.AddrPortFrom(p.Addr(), dnsPort).String())
+			}
+		}
+		return append(command[:len(command):len(command)],
+			"-listen", strings.Join(listen, ","), "-control", a.client.Socket)
+	})
+	return a
+}
+
+// start starts the authority and waits until it serves.
+func (a *Authority) start(ctx context.Context) error {
+	if err := a.Process.Start(); err != nil {
+		return err
+	}
+	return Within(ctx, 5*time.Second, "the authority serve", func() (bool, string) {
+		_, err := a.Zones(ctx)
+		if err != nil && !a.Running() {
+			return false, "it has ended: " + a.Log()
+		}
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// SetDelay makes every answer of the zone late, failures included.
+func (a *Authority) SetDelay(ctx context.Context, zone string, d time.Duration) error {
+	zones, err := a.Zones(ctx)
+	if err != nil {
+		return err
+	}
+	return a.client.Set(ctx, zone, authority.Behaviour{Delay: d, Failure: zones[zone].Failure})
+}
+
+// SetFailure makes the zone fail, or answer again.
+func (a *Authority) SetFailure(ctx context.Context, zone string, f authority.Failure) error {
+	zones, err := a.Zones(ctx)
+	if err != nil {
+		return err
+	}
+	return a.client.Set(ctx, zone, authority.Behaviour{Delay: zones[zone].Delay, Failure: f})
+}
+
+// Zones returns how every zone behaves and what it has been asked.
+func (a *Authority) Zones(ctx context.Context) (map[string]authority.Zone, error) {
+	return a.client.Zones(ctx)
+}

@@ -1,0 +1,85 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"time"
+)
+
+// The routers that a lab can have.
+const (
+	FRR  = "frr"
+	BIRD = "bird"
+)
+
+// Options say what lab to raise. The zero value is a lab of three nodes behind
+// an FRR router, without agents.
+type Options struct {
+	Router  string // FRR (default) or BIRD
+	Routers int    // 1 (default) or 2
+	Nodes   int    // 3 by default
+
+	Recuse    string   // path of the recuse binary; none: no agents, routers without peers
+	Authority []string // command of the authority; default: recuse-authority beside Recuse
+
+	Addresses   []netip.Prefix // service addresses; DefaultAddresses if none
+	LinkKind    string         // default: dummy, or ifb where the kernel has no dummy
+	Password    string         // TCP MD5 password of all sessions; none: none
+	TTLSecurity bool           // GTSM on all sessions
+	HoldTime    time.Duration  // of all sessions; default 9 s
+
+	// Configure changes a node's recuse.yaml before it is written; node counts
+	// from 0. The router's side is made from the result.
+	Configure func(node int, config map[string]any)
+	// RouterConfig makes a router's configuration out of the nodes'
+	// configuration files; by default `recuse peering` does.
+	RouterConfig func(router string, configs []string) (string, error)
+
+	ResolverListen []string // unbound's addresses; none: all, present and future
+	ResolverExtra  string   // more lines for unbound's server section
+
+	// What New does not start, for a test that starts it later by itself.
+	WithoutRouter, WithoutResolver, WithoutAgent bool
+
+	Log  *slog.Logger // none: silence
+	Keep bool         // leave the run directory (configurations, logs) behind
+}
+
+// withDefaults fills in what was left out and refuses what cannot be.
+func (o Options) withDefaults() (Options, error) {
+	set(&o.Router, FRR)
+	set(&o.Routers, 1)
+	set(&o.Nodes, 3)
+	set(&o.HoldTime, 9*time.Second)
+	set(&o.Log, slog.New(slog.DiscardHandler))
+	if len(o.Addresses) == 0 {
+		o.Addresses = DefaultAddresses()
+	}
+	if len(o.Authority) == 0 && o.Recuse != "" {
+		o.Authority = []string{filepath.Join(filepath.Dir(o.Recuse), "recuse-authority")}
+	}
+	if o.Router != FRR && o.Router != BIRD {
+		return o, fmt.Errorf("router %q: must be %s or %s", o.Router, FRR, BIRD)
+	}
+	if o.Routers < 1 || o.Routers > 2 {
+		return o, fmt.Errorf("routers %d: must be 1 or 2", o.Routers)
+	}
+	if o.Nodes < 1 || o.Nodes > MaxNodes {
+		return o, fmt.Errorf("nodes %d: must be 1 to %d", o.Nodes, MaxNodes)
+	}
+	if len(o.Authority) == 0 {
+		return o, errors.New("authority: no command and no recuse binary to find it beside")
+	}
+	return o, nil
+}
+
+// set gives v the value d if it has none.
+func set[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

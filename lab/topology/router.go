@@ -1,0 +1,116 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Router is a box that forwards between the segments and takes the nodes'
+// routes. Its daemons are FRR's or BIRD's.
+type Router struct {
+	*Host
+	Number int    // 1 or 2: its host number on every segment
+	Kind   string // FRR or BIRD
+
+	suite suite
+}
+
+// suite is the set of daemons that make a router.
+type suite interface {
+	// configure takes the configuration for the next start.
+	configure(text string) error
+	// start starts the daemons and waits until they have read it.
+	start(ctx context.Context) error
+	// command is the argv that puts a question to the daemons.
+	command(question string) []string
+}
+
+// newRouter connects the router and describes its daemons.
+func newRouter(h *Host, number int, kind string) (*Router, error) {
+	r := &Router{Host: h, Number: number, Kind: kind}
+	if kind == BIRD {
+		r.suite = newBird(h)
+	} else {
+		r.suite = newFRR(h)
+	}
+	for _, s := range []segment{clientNet, nodeNet, wideNet} {
+		if err := h.fabric.connect(h, s, s.addresses(number)); err != nil {
+			return r, err
+		}
+	}
+	return r, r.forwarding()
+}
+
+// forwarding makes the box forward and spread flows by their ports: hashed by
+// addresses alone, one client would only ever meet one node.
+func (r *Router) forwarding() error {
+	return errors.Join(
+		r.Sysctl("net/ipv4/ip_forward", "1"),
+		r.Sysctl("net/ipv6/conf/all/forwarding", "1"),
+		r.Sysctl("net/ipv4/fib_multipath_hash_policy", "1"),
+		r.Sysctl("net/ipv6/fib_multipath_hash_policy", "1"),
+	)
+}
+
+// Configure replaces the router's configuration; it counts from the next Start.
+func (r *Router) Configure(text string) error { return r.suite.configure(text) }
+
+// Start starts the router's daemons and waits until they have their
+// configuration.
+func (r *Router) Start(ctx context.Context) error {
+	if err := r.suite.start(ctx); err != nil {
+		return fmt.Errorf("failed to start router %s: %w", r.ShortName, err)
+	}
+	return nil
+}
+
+// Stop ends the daemons in order: the sessions close and the routes leave the
+// kernel.
+func (r *Router) Stop() error { return r.end((*Process).End) }
+
+// Kill kills the daemons. What they installed stays in the kernel.
+func (r *Router) Kill() error { return r.end((*Process).Kill) }
+
+// end ends the daemons, the last started first.
+func (r *Router) end(how func(*Process) error) error {
+	var errs []error
+	for i := len(r.processes) - 1; i >= 0; i-- {
+		if p := r.processes[i]; p.Running() {
+			errs = append(errs, how(p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Restart is Stop and Start.
+func (r *Router) Restart(ctx context.Context) error {
+	if err := r.Stop(); err != nil {
+		return err
+	}
+	return r.Start(ctx)
+}
+
+// Show asks the router's daemons: a vtysh command for FRR, one of birdc for
+// BIRD.
+func (r *Router) Show(ctx context.Context, question string) (string, error) {
+	argv := r.suite.command(question)
+	return r.Run(ctx, argv...)
+}
+
+// Log is what the router's daemons have written, one after the other.
+func (r *Router) Log() string {
+	var b strings.Builder
+	for _, p := range r.processes {
+		b.WriteString(p.Log())
+	}
+	return b.String()
+}
+
+// exists reports whether there is something at path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,83 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// startAuthority starts the authority and waits until it serves.
+func (l *Lab) startAuthority(ctx context.Context) error { return l.Authority.start(ctx) }
+
+// startRouters configures every router from the nodes and starts it.
+func (l *Lab) startRouters(ctx context.Context) error {
+	for _, r := range l.Routers {
+		text, err := l.routerConfig(ctx, r.Number)
+		if err != nil {
+			return err
+		}
+		if err := r.Configure(text); err != nil {
+			return err
+		}
+		if l.options.WithoutRouter {
+			continue
+		}
+		if err := r.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNodes starts resolvers and agents together and waits for the resolvers.
+func (l *Lab) startNodes(ctx context.Context) error {
+	for _, n := range l.Nodes {
+		if !l.options.WithoutResolver {
+			if err := n.Resolver.Start(); err != nil {
+				return err
+			}
+		}
+		if n.Agent != nil && !l.options.WithoutAgent {
+			if err := n.Agent.Start(); err != nil {
+				return err
+			}
+		}
+	}
+	if l.options.WithoutResolver {
+		return nil
+	}
+	for _, n := range l.Nodes {
+		if err := n.WaitResolver(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitAnnounced waits until every router's kernel sends every service address
+// to exactly these nodes, over both families' own next hops.
+func (l *Lab) WaitAnnounced(ctx context.Context, d time.Duration, nodes ...*Node) error {
+	for _, r := range l.Routers {
+		if err := l.WaitNextHops(ctx, d, r, nodes...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitNextHops is WaitAnnounced for one router.
+func (l *Lab) WaitNextHops(ctx context.Context, d time.Duration, r *Router, nodes ...*Node) error {
+	what := fmt.Sprintf("%d nodes as next hops in the kernel of %s", len(nodes), r.ShortName)
+	return Within(ctx, d, what, func() (bool, string) {
+		saw := ""
+		ok := true
+		for _, p := range l.options.Addresses {
+			hops, err := r.NextHops(p)
+			ok = ok && err == nil && slices.Equal(hops, hopsOf(nodes, p.Addr().Is6()))
+			saw += fmt.Sprint(p, " via ", hops, " ", errors.Join(err), "; ")
+		}
+		return ok, saw
+	})
+}
