@@ -1,0 +1,115 @@
+package dnsx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"recuse/probe"
+)
+
+// PathConfig is a question to every address of a service, the way a client
+// would ask it.
+type PathConfig struct {
+	// Addresses are the service addresses, all of which are asked.
+	Addresses []netip.Addr
+	// Port is the servers' port; zero stands for 53.
+	Port uint16
+	// Source is the source address; zero stands for the loopback address, then
+	// for what the kernel picks.
+	Source netip.Addr
+	// Question is asked over UDP; its Server and Local do not count.
+	Question Config
+}
+
+// Path asks every service address at once. It is safe for concurrent use.
+type Path struct{ targets []*target }
+
+var _ probe.Prober = (*Path)(nil)
+
+// NewPath returns a path prober for c, or an error that says which rule c
+// breaks.
+func NewPath(c PathConfig) (*Path, error) {
+	if len(c.Addresses) == 0 {
+		return nil, errors.New("no service address to ask")
+	}
+	if c.Port == 0 {
+		c.Port = defaultPort
+	}
+	p := &Path{}
+	for _, a := range c.Addresses {
+		t, err := newTarget(c, a.Unmap())
+		if err != nil {
+			return nil, err
+		}
+		p.targets = append(p.targets, t)
+	}
+	return p, nil
+}
+
+// Probe asks every address. The worst result counts, its Outcome led by the
+// address if something is wrong; the times span all of them, and an answer from
+// any is a sign of life.
+func (p *Path) Probe(ctx context.Context) probe.Result {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sent := time.Now()
+	found := make(chan named, len(p.targets))
+	for _, t := range p.targets {
+		go func() { found <- named{addr: t.addr, finding: t.ask(ctx)} }()
+	}
+	worst, alive := <-found, false
+	alive = worst.alive
+	for range len(p.targets) - 1 {
+		if worst.cause == probe.Refused {
+			cancel() // Nothing is worse: the others cannot change the result.
+		}
+		next := <-found
+		alive = alive || next.alive
+		worst = worse(worst, next)
+	}
+	return probe.Result{
+		Sent: sent, Done: time.Now(),
+		Cause: worst.cause, Outcome: worst.outcome(), Alive: alive,
+	}
+}
+
+// named is what came of asking one address.
+type named struct {
+	addr netip.Addr
+	finding
+}
+
+// outcome returns the text for people.
+func (n named) outcome() string {
+	if n.cause == probe.Passed {
+		return n.text
+	}
+	return fmt.Sprintf("%v: %s", n.addr, n.text)
+}
+
+// worse returns the worse of two findings, the first if they are alike.
+func worse(a, b named) named {
+	if badness(b.cause) > badness(a.cause) {
+		return b
+	}
+	return a
+}
+
+// badness orders causes by what they mean for a client of the address.
+func badness(c probe.Cause) int {
+	switch c {
+	case probe.Passed:
+		return 0
+	case probe.Unmade:
+		return 1
+	case probe.Wrong:
+		return 2
+	case probe.Silent:
+		return 3
+	default:
+		return 4
+	}
+}

@@ -1,0 +1,112 @@
+package dnsx
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"recuse/probe"
+)
+
+// Config is one question to one server and what a right answer to it is.
+type Config struct {
+	// Server is asked.
+	Server Server
+	// Local is the source address; zero leaves it to the kernel.
+	Local netip.Addr
+	// Name is asked for. {random} in it stands for 16 fresh hex digits a query.
+	Name string
+	// Type is the type asked for; zero stands for A.
+	Type uint16
+	// Rcodes are the right answer codes. None stands for NOERROR and NXDOMAIN,
+	// or for NOERROR alone if Answer is set.
+	Rcodes []int
+	// SOA, if set, is the zone whose SOA must come with a negative answer.
+	SOA string
+	// Answer, if set, is a value that must be among the answer's records.
+	Answer string
+}
+
+// Prober asks the question of one Config. It is safe for concurrent use.
+type Prober struct{ config Config }
+
+var _ probe.Prober = (*Prober)(nil)
+
+// New returns a prober for c, or an error that says which rule c breaks.
+func New(c Config) (*Prober, error) {
+	if c.Server.Net != "udp" && c.Server.Net != "tcp" {
+		return nil, fmt.Errorf("server: unknown transport %q, use udp or tcp", c.Server.Net)
+	}
+	if !c.Server.Addr.IsValid() || c.Server.Addr.Port() == 0 {
+		return nil, fmt.Errorf("server: %q is not an address with a port", c.Server.Addr)
+	}
+	c.Local = c.Local.Unmap()
+	if c.Local.IsValid() && c.Local.Is4() != c.Server.Addr.Addr().Unmap().Is4() {
+		return nil, fmt.Errorf("source %v and server %v are not of one address family", c.Local, c.Server.Addr)
+	}
+	q, err := withDefaults(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Prober{config: q}, nil
+}
+
+// withDefaults checks the question's part of c and fills in what is left out.
+func withDefaults(c Config) (Config, error) {
+	if err := checkName(c.Name); err != nil {
+		return c, fmt.Errorf("name: %q: %w", c.Name, err)
+	}
+	if c.Type == 0 {
+		c.Type = dns.TypeA
+	}
+	c.Rcodes = slices.Clone(c.Rcodes)
+	if len(c.Rcodes) == 0 {
+		c.Rcodes = []int{dns.RcodeSuccess}
+		if c.Answer == "" {
+			c.Rcodes = append(c.Rcodes, dns.RcodeNameError)
+		}
+	}
+	if c.SOA != "" {
+		if _, ok := dns.IsDomainName(c.SOA); !ok {
+			return c, fmt.Errorf("soa: %q: not a zone's name, write one such as lan", c.SOA)
+		}
+		c.SOA = dns.CanonicalName(c.SOA)
+	}
+	return c, nil
+}
+
+// Probe asks once and judges the answer. It returns by the deadline of ctx.
+func (p *Prober) Probe(ctx context.Context) probe.Result {
+	sent := time.Now()
+	f := p.ask(ctx)
+	return probe.Result{Sent: sent, Done: time.Now(), Cause: f.cause, Outcome: f.text, Alive: f.alive}
+}
+
+// ask makes a fresh query and sends it the configured way.
+func (p *Prober) ask(ctx context.Context) finding {
+	q, err := newQuery(p.config)
+	if err != nil {
+		return unmade(err.Error())
+	}
+	if p.config.Server.Net == "tcp" {
+		return overTCP(ctx, q)
+	}
+	return overUDP(ctx, q)
+}
+
+// finding is what came of one exchange: a probe.Result without its times.
+type finding struct {
+	cause probe.Cause
+	text  string
+	alive bool
+}
+
+// unmade returns the finding of a probe that could not be made.
+func unmade(text string) finding { return finding{cause: probe.Unmade, text: text} }
+
+// wrong returns the finding of an answer that is not right.
+func wrong(text string) finding { return finding{cause: probe.Wrong, text: text, alive: true} }
