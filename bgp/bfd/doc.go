@@ -1,0 +1,2 @@
+// Package bfd is Bidirectional Forwarding Detection.
+package bfd
