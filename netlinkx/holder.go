@@ -21,10 +21,7 @@ type Holder struct {
 // thread. It changes nothing. It fails on a configuration that Validate
 // refuses, and where no netlink socket can be had.
 func NewHolder(c Config) (*Holder, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	k, err := newRtnl()
+	k, err := NewKernel()
 	if err != nil {
 		return nil, err
 	}

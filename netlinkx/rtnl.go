@@ -25,8 +25,9 @@ type rtnl struct {
 	sockets map[int]*nl.SocketHandle // for requests that handle cannot express
 }
 
-// newRtnl opens the sockets in the network namespace of the calling thread.
-func newRtnl() (*rtnl, error) {
+// NewKernel returns the real kernel, in the network namespace of the calling
+// thread. It fails where no netlink socket can be had.
+func NewKernel() (Kernel, error) {
 	h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
 		return nil, fmt.Errorf("failed to open a netlink socket: %w", err)

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardProtocol is the origin written on our routes (rtm_protocol).
-const guardProtocol = 137
+// GuardProtocol is the origin written on our routes (rtm_protocol), by which
+// Remove knows them. The kernel's headers and iproute2's list name no 137.
+const GuardProtocol = 137
 
 // guardMetric is the worst metric, so that any other route to the address wins.
 const guardMetric = ^uint32(0)
 
 // Guards implements Kernel.
 func (r *rtnl) Guards() ([]netip.Prefix, error) {
-	filter := &netlink.Route{Protocol: guardProtocol, Type: unix.RTN_UNREACHABLE}
+	filter := &netlink.Route{Protocol: GuardProtocol, Type: unix.RTN_UNREACHABLE}
 	var list []netlink.Route
 	err := retry(func() (err error) {
 		list, err = r.handle.RouteListFiltered(netlink.FAMILY_V6, filter,
@@ -45,7 +46,7 @@ func (r *rtnl) Guards() ([]netip.Prefix, error) {
 func (r *rtnl) applyGuard(op Op) error {
 	msg := nl.NewRtMsg()
 	msg.Family, msg.Dst_len = nl.FAMILY_V6, uint8(op.Prefix.Bits())
-	msg.Type, msg.Protocol = unix.RTN_UNREACHABLE, guardProtocol
+	msg.Type, msg.Protocol = unix.RTN_UNREACHABLE, GuardProtocol
 	data := []nl.NetlinkRequestData{msg,
 		nl.NewRtAttr(unix.RTA_DST, op.Prefix.Addr().AsSlice()),
 		nl.NewRtAttr(unix.RTA_PRIORITY, nl.Uint32Attr(guardMetric))}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
@@ -45,25 +44,20 @@ func Watch(ctx context.Context) (<-chan struct{}, error) {
 // wake-up too: most of all an overrun (ENOBUFS), after which the kernel goes on
 // delivering, but what was lost is not known.
 func listen(ctx context.Context, s receiver, wake chan<- struct{}) {
-	for ctx.Err() == nil {
+	for {
 		_, _, err := s.Receive()
-		if errors.Is(err, os.ErrClosed) {
-			return
+		if ctx.Err() != nil {
+			return // the socket was closed for that
 		}
 		select {
 		case wake <- struct{}{}:
 		default: // one is waiting already
 		}
 		if err != nil && !errors.Is(err, unix.ENOBUFS) {
-			pause(ctx, watchPause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(watchPause):
+			}
 		}
-	}
-}
-
-// pause waits for d or for the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

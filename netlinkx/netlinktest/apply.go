@@ -74,9 +74,7 @@ func (m *memory) setFlags(up bool) error {
 // applyAddress adds, renews or deletes an address.
 func (m *memory) applyAddress(op netlinkx.Op) error {
 	i := slices.IndexFunc(m.link.Addresses, func(a netlinkx.Address) bool { return a.Prefix == op.Prefix })
-	// As on the kernel, an IPv6 address stays tentative on a link that is down.
-	fresh := netlinkx.Address{Prefix: op.Prefix, Right: true,
-		Usable: op.Prefix.Addr().Is4() || m.link.Up}
+	fresh := netlinkx.Address{Prefix: op.Prefix, Usable: true, Right: true}
 	switch {
 	case op.Verb == netlinkx.AddAddress && i >= 0:
 		return unix.EEXIST

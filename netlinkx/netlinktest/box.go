@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"testing"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -20,19 +19,40 @@ var strangeMAC = net.HardwareAddr{0x02, 0, 0, 0, 0, 0x01}
 // by ways of its own, not by the holder's. It belongs to one thread.
 type Box struct {
 	*netlinkx.Holder
-	t    testing.TB
-	name string
+	counter *counter
+	t       TB
+	name    string
+}
+
+// counter counts the steps that a holder asks of the kernel.
+type counter struct {
+	netlinkx.Kernel
+	writes int
+}
+
+// Apply implements netlinkx.Kernel.
+func (c *counter) Apply(op netlinkx.Op) error {
+	c.writes++
+	return c.Kernel.Apply(op)
 }
 
 // NewBox returns a Box for c. Call NewNS before.
-func NewBox(t testing.TB, c netlinkx.Config) *Box {
+func NewBox(t TB, c netlinkx.Config) *Box {
 	t.Helper()
-	h, err := netlinkx.NewHolder(c)
+	k, err := netlinkx.NewKernel()
 	if err != nil {
-		t.Fatalf("netlinktest: failed to make a holder: %v", err)
+		t.Fatalf("netlinktest: failed to reach the kernel: %v", err)
 	}
-	return &Box{Holder: h, t: t, name: c.Link}
+	count := &counter{Kernel: k}
+	h, err := netlinkx.On(c, count)
+	if err != nil {
+		t.Fatalf("netlinktest: invalid configuration: %v", err)
+	}
+	return &Box{Holder: h, counter: count, t: t, name: c.Link}
 }
+
+// Writes returns how many steps the holder has asked of the kernel so far.
+func (b *Box) Writes() int { return b.counter.writes }
 
 // must fails the test if what the operator did went wrong.
 func (b *Box) must(what string, err error) {
@@ -70,9 +90,13 @@ func (b *Box) AddLink(kind, alias string) {
 	}
 }
 
-// AddAddress does `ip address add ADDRESS dev LINK`.
+// AddAddress does `ip address add ADDRESS dev LINK nodad`.
 func (b *Box) AddAddress(p netip.Prefix) {
-	b.must("add "+p.String(), netlink.AddrAdd(b.link(), addr(p)))
+	a := addr(p)
+	if p.Addr().Is6() {
+		a.Flags = unix.IFA_F_NODAD
+	}
+	b.must("add "+p.String(), netlink.AddrAdd(b.link(), a))
 }
 
 // DeleteAddress does `ip address delete ADDRESS dev LINK`.
@@ -82,7 +106,7 @@ func (b *Box) DeleteAddress(p netip.Prefix) {
 
 // DeleteGuard does `ip route delete unreachable ADDRESS`.
 func (b *Box) DeleteGuard(p netip.Prefix) {
-	route := &netlink.Route{Dst: addr(p).IPNet, Type: unix.RTN_UNREACHABLE}
+	route := &netlink.Route{Dst: addr(p).IPNet, Protocol: netlinkx.GuardProtocol}
 	b.must("delete the route to "+p.String(), netlink.RouteDel(route))
 }
 

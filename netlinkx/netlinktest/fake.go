@@ -2,7 +2,6 @@ package netlinktest
 
 import (
 	"context"
-	"testing"
 
 	"recuse/netlinkx"
 )
@@ -19,7 +18,7 @@ type Fake struct {
 
 // NewFake returns a Fake for c, on a box with no link but those that AddLink
 // adds. A configuration that is not valid ends the test.
-func NewFake(t testing.TB, c netlinkx.Config) *Fake {
+func NewFake(t TB, c netlinkx.Config) *Fake {
 	t.Helper()
 	m := newMemory(t, c.Link)
 	h, err := netlinkx.On(c, m)

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
-	"testing"
 
 	"golang.org/x/sys/unix"
 
@@ -14,7 +13,7 @@ import (
 
 // memory is the kernel of a Fake: one link of one name, and the guards.
 type memory struct {
-	t    testing.TB
+	t    TB
 	name string // of the only link that it can have
 
 	mu       sync.Mutex
@@ -33,7 +32,7 @@ type memory struct {
 }
 
 // newMemory returns an empty kernel.
-func newMemory(t testing.TB, name string) *memory {
+func newMemory(t TB, name string) *memory {
 	return &memory{t: t, name: name, indexes: 1, lacks: map[string]bool{},
 		failures: map[netlinkx.Verb]error{}}
 }
@@ -79,7 +78,7 @@ func (m *memory) Lock(names []string) (io.Closer, error) {
 		return nil, &netlinkx.InUseError{Name: names[0], PID: 4711}
 	}
 	if m.locked {
-		m.t.Error("netlinktest: locked twice")
+		m.t.Errorf("netlinktest: locked twice")
 	}
 	m.locked = true
 	return unlocker{m}, nil

@@ -3,7 +3,6 @@ package netlinktest
 import (
 	"os"
 	"runtime"
-	"testing"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -11,11 +10,19 @@ import (
 	"recuse/netlinkx"
 )
 
+// TB is what this package needs of a test; *testing.T and *rapid.T have it.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
+
 // NewNS puts the calling test, with its thread, into a fresh network namespace
 // in which lo is up. The thread is never given back: it ends with the test's
 // goroutine, whatever the outcome, and the namespace with it. Goroutines and
 // subtests that the test starts run elsewhere, so each calls NewNS itself.
-func NewNS(t testing.TB) {
+func NewNS(t TB) {
 	t.Helper()
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
@@ -32,7 +39,7 @@ func NewNS(t testing.TB) {
 
 // Missing skips the test for want of what it needs, or fails it where
 // RECUSE_TEST_REQUIRE_ROOT=1 says that nothing may be wanting.
-func Missing(t testing.TB, what string, err error) {
+func Missing(t TB, what string, err error) {
 	t.Helper()
 	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
 		t.Fatalf("the test needs %s: %v", what, err)
@@ -43,7 +50,7 @@ func Missing(t testing.TB, what string, err error) {
 // Kind returns the kind of link to test with: RECUSE_TEST_LINK_KIND, or a dummy
 // if this kernel has it, or an ifb. The thread must be in a namespace of its
 // own, since it tries.
-func Kind(t testing.TB) string {
+func Kind(t TB) string {
 	t.Helper()
 	if kind := os.Getenv("RECUSE_TEST_LINK_KIND"); kind != "" {
 		return kind

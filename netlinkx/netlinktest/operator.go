@@ -41,8 +41,8 @@ func (o operator) AddLink(kind, alias string) {
 	o.operate(op, func(l *netlinkx.Link) { l.Alias = alias })
 }
 
-// AddAddress does `ip address add ADDRESS dev LINK`: an IPv6 address is
-// preferred then, and usable if the link is up, as on one without neighbours.
+// AddAddress does `ip address add ADDRESS dev LINK nodad`, so that an IPv6
+// address is preferred.
 func (o operator) AddAddress(p netip.Prefix) {
 	o.operate(netlinkx.Op{Verb: netlinkx.AddAddress, Prefix: p}, func(l *netlinkx.Link) {
 		l.Addresses[len(l.Addresses)-1].Right = p.Addr().Is4()
@@ -52,6 +52,20 @@ func (o operator) AddAddress(p netip.Prefix) {
 // DeleteAddress does `ip address delete ADDRESS dev LINK`.
 func (o operator) DeleteAddress(p netip.Prefix) {
 	o.operate(netlinkx.Op{Verb: netlinkx.DeleteAddress, Prefix: p}, nil)
+}
+
+// Duplicate makes the kernel find that another host has the IPv6 address: it is
+// no longer usable.
+func (o operator) Duplicate(p netip.Prefix) {
+	m := o.kernel
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.link.Addresses {
+		a := &m.link.Addresses[i]
+		a.Usable = a.Usable && a.Prefix != p
+	}
+	m.changed = true
+	m.wake()
 }
 
 // DeleteGuard does `ip route delete unreachable ADDRESS`.
