@@ -55,7 +55,7 @@ type Verdict struct {
 
 // row is the evidence that stands behind the counts.
 type row struct {
-	refused int       // refusals in a row, the newest failure included
+	refused int       // refusals in a row, since the last sign of life
 	unmade  int       // probes in a row that could not be made
 	passed  time.Time // when the newest passed probe left
 	failed  time.Time // when the newest failed probe left
@@ -115,7 +115,7 @@ func (v Verdict) Due(r Rules) (time.Time, bool) {
 // saw notes a sign of life.
 func (v Verdict) saw(at time.Time) Verdict {
 	v.LastLife = later(v.LastLife, at)
-	v.row.silent = time.Time{}
+	v.row.silent, v.row.refused = time.Time{}, 0
 	return v
 }
 
@@ -124,10 +124,10 @@ func (v Verdict) pass(res Result) Verdict {
 	v = v.made()
 	v.row.passed = later(v.row.passed, res.Sent)
 	if res.Sent.Before(v.row.failed) {
-		v.Fails, v.row.refused = min(v.Fails, 1), min(v.row.refused, 1)
+		v.Fails = min(v.Fails, 1)
 		return v
 	}
-	v.Fails, v.row.refused = 0, 0
+	v.Fails = 0
 	v.Passes++
 	return v
 }

@@ -1,0 +1,261 @@
+package probe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// epoch is the time that the steps of verdict tables count from.
+var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// at returns the time ms milliseconds after the epoch.
+func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
+
+// step is one result of a table and the verdict that is expected after it.
+type step struct {
+	sent, done int // milliseconds
+	cause      Cause
+	alive      bool
+	level      Level
+	fails      int
+	passes     int
+	ready      bool
+}
+
+// result returns the step's result.
+func (s step) result() Result {
+	return Result{Sent: at(s.sent), Done: at(s.done), Cause: s.cause, Outcome: s.cause.String(), Alive: s.alive || s.cause == Passed}
+}
+
+// counts is what a table compares.
+type counts struct {
+	Level         Level
+	Fails, Passes int
+	Ready         bool
+}
+
+// usual are the rules of the tables.
+var usual = Rules{Fall: 3, Rise: 2, SilentAfter: 3 * time.Second, UnknownAfter: 60 * time.Second}
+
+// TestVerdict walks the law of the verdict row by row.
+func TestVerdict(t *testing.T) {
+	up := []step{
+		{0, 1, Passed, true, Unknown, 0, 1, false},
+		{1000, 1001, Passed, true, OK, 0, 2, true},
+	}
+	tests := []struct {
+		name  string
+		start []step
+		steps []step
+	}{
+		{name: "rises after rise passes", start: up},
+		{name: "a failure breaks the rise", steps: []step{
+			{0, 1, Passed, true, Unknown, 0, 1, false},
+			{1000, 1001, Wrong, true, Unknown, 1, 0, false},
+			{2000, 2001, Passed, true, Unknown, 0, 1, false},
+			{3000, 3001, Passed, true, OK, 0, 2, true},
+		}},
+		{name: "fewer than fall failures change nothing", start: up, steps: []step{
+			{2000, 2500, Silent, false, OK, 1, 0, true},
+			{2050, 2550, Silent, false, OK, 2, 0, true},
+			{2600, 2601, Passed, true, OK, 0, 1, true},
+		}},
+		{name: "refused is dead at once", start: up, steps: []step{
+			{2000, 2000, Refused, false, OK, 1, 0, true},
+			{2005, 2005, Refused, false, OK, 2, 0, true},
+			{2010, 2010, Refused, false, Dead, 3, 0, false},
+		}},
+		{name: "one that is not refused makes it sick", start: up, steps: []step{
+			{2000, 2000, Refused, false, OK, 1, 0, true},
+			{2005, 2005, Refused, false, OK, 2, 0, true},
+			{2010, 2510, Silent, false, Sick, 3, 0, false},
+			{3010, 3010, Refused, false, Sick, 4, 0, false},
+			{4010, 4010, Refused, false, Sick, 5, 0, false},
+			{4510, 4510, Refused, false, Dead, 6, 0, false},
+		}},
+		{name: "silence is sick first and dead after silent_after", start: up, steps: []step{
+			{2000, 2500, Silent, false, OK, 1, 0, true},
+			{2050, 2550, Silent, false, OK, 2, 0, true},
+			{2100, 2600, Silent, false, Sick, 3, 0, false},
+			{4400, 4900, Silent, false, Sick, 4, 0, false},
+			{4500, 5000, Silent, false, Dead, 5, 0, false},
+		}},
+		{name: "a wrong answer is a sign of life", start: up, steps: []step{
+			{2000, 2500, Silent, false, OK, 1, 0, true},
+			{2050, 2550, Silent, false, OK, 2, 0, true},
+			{2600, 2600, Wrong, true, Sick, 3, 0, false},
+			{5000, 5500, Silent, false, Sick, 4, 0, false},
+			{7499, 7999, Silent, false, Sick, 5, 0, false},
+			{7500, 8000, Silent, false, Dead, 6, 0, false},
+			{8500, 8501, Wrong, true, Sick, 7, 0, false},
+		}},
+		{name: "dead gets better by a sign of life only", start: up, steps: []step{
+			{2000, 2000, Refused, false, OK, 1, 0, true},
+			{2005, 2005, Refused, false, OK, 2, 0, true},
+			{2010, 2010, Refused, false, Dead, 3, 0, false},
+			{2015, 2515, Silent, false, Dead, 4, 0, false},
+			{3015, 3016, Passed, true, Sick, 0, 1, false},
+			{4015, 4016, Refused, false, Sick, 1, 0, false},
+			{5015, 5016, Passed, true, Sick, 0, 1, false},
+			{6015, 6016, Passed, true, OK, 0, 2, true},
+		}},
+		{name: "a failure that left before a pass counts for no fall", start: up, steps: []step{
+			{2000, 2500, Silent, false, OK, 1, 0, true},
+			{2050, 2550, Silent, false, OK, 2, 0, true},
+			{2110, 2560, Passed, true, OK, 0, 1, true},
+			{2100, 2600, Silent, false, OK, 0, 0, true},
+			{2105, 2605, Silent, false, OK, 0, 0, true},
+			{2105, 2605, Refused, false, OK, 0, 0, true},
+			{2120, 2620, Silent, false, OK, 1, 0, true},
+		}},
+		{name: "a failure that left before a pass breaks a rise", steps: []step{
+			{1000, 1001, Passed, true, Unknown, 0, 1, false},
+			{500, 1500, Silent, false, Unknown, 0, 0, false},
+			{2000, 2001, Passed, true, Unknown, 0, 1, false},
+		}},
+		{name: "a pass that left before a failure leaves only that", start: up, steps: []step{
+			{2010, 2011, Wrong, true, OK, 1, 0, true},
+			{2060, 2061, Wrong, true, OK, 2, 0, true},
+			{2000, 2400, Passed, true, OK, 1, 0, true},
+			{2410, 2411, Wrong, true, OK, 2, 0, true},
+			{2460, 2461, Wrong, true, Sick, 3, 0, false},
+			{2420, 2800, Passed, true, Sick, 1, 0, false},
+		}},
+		{name: "unmade neither falls nor rises", steps: []step{
+			{0, 1, Passed, true, Unknown, 0, 1, false},
+			{1000, 1001, Unmade, false, Unknown, 0, 0, false},
+			{2000, 2001, Passed, true, Unknown, 0, 1, false},
+			{3000, 3001, Passed, true, OK, 0, 2, true},
+			{4000, 4001, Wrong, true, OK, 1, 0, true},
+			{5000, 5001, Unmade, false, OK, 1, 0, true},
+			{6000, 6001, Wrong, true, OK, 2, 0, true},
+			{7000, 7001, Unmade, true, OK, 2, 0, true},
+			{8000, 8001, Wrong, true, Sick, 3, 0, false},
+		}},
+		{name: "unmade in a row is unknown, then sick", start: up, steps: []step{
+			{2000, 2000, Unmade, false, OK, 0, 0, true},
+			{3000, 3000, Unmade, false, OK, 0, 0, true},
+			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
+			{63000, 63999, Unmade, false, Unknown, 0, 0, true},
+			{64000, 64000, Unmade, false, Sick, 0, 0, false},
+			{65000, 65000, Unmade, false, Sick, 0, 0, false},
+			{66000, 66001, Passed, true, Sick, 0, 1, false},
+			{67000, 67001, Passed, true, OK, 0, 2, true},
+		}},
+		{name: "unknown ends with a pass if it has not fallen", start: up, steps: []step{
+			{2000, 2000, Unmade, false, OK, 0, 0, true},
+			{3000, 3000, Unmade, false, OK, 0, 0, true},
+			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
+			{5000, 5001, Wrong, true, Unknown, 1, 0, true},
+			{6000, 6001, Passed, true, OK, 0, 1, true},
+		}},
+		{name: "falls out of unknown", start: up, steps: []step{
+			{2000, 2000, Unmade, false, OK, 0, 0, true},
+			{3000, 3000, Unmade, false, OK, 0, 0, true},
+			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
+			{5000, 5000, Refused, false, Unknown, 1, 0, true},
+			{5005, 5005, Refused, false, Unknown, 2, 0, true},
+			{5010, 5010, Refused, false, Dead, 3, 0, false},
+			{6000, 6000, Unmade, false, Dead, 3, 0, false},
+			{7000, 7000, Unmade, false, Dead, 3, 0, false},
+			{8000, 8000, Unmade, false, Unknown, 3, 0, false},
+			{9000, 9000, Refused, false, Dead, 4, 0, false},
+		}},
+		{name: "falls from the start", steps: []step{
+			{0, 0, Refused, false, Unknown, 1, 0, false},
+			{1000, 1000, Refused, false, Unknown, 2, 0, false},
+			{2000, 2000, Refused, false, Dead, 3, 0, false},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var v Verdict
+			for i, s := range append(append([]step(nil), tt.start...), tt.steps...) {
+				v = v.Next(usual, s.result())
+				want := counts{s.level, s.fails, s.passes, s.ready}
+				got := counts{v.Level, v.Fails, v.Passes, v.Ready}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("unexpected verdict after step %d, %+v (-want +got):\n%s", i, s, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestVerdictReason proves that each level names its evidence.
+func TestVerdictReason(t *testing.T) {
+	tests := []struct {
+		name   string
+		cause  Cause
+		text   string
+		gap    int // milliseconds between probes
+		want   string
+		wanted Level
+	}{
+		{"passes", Passed, "NXDOMAIN", 1000, "2 passes in a row", OK},
+		{"wrong", Wrong, "SERVFAIL", 50, "3 failures in a row: SERVFAIL", Sick},
+		{"refused", Refused, "connection refused", 5, "3 in a row: connection refused", Dead},
+		{"silent", Silent, "timeout", 1500, "no sign of life for 3s: timeout", Dead},
+		{"unmade", Unmade, "no fd", 1000, "3 probes in a row could not be made: no fd", Unknown},
+		{"unmade for long", Unmade, "no fd", 60000, "no probe could be made for 1m0s: no fd", Sick},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var v Verdict
+			for i := range 4 {
+				if v = v.Next(usual, Result{Sent: at(i * tt.gap), Done: at(i * tt.gap), Cause: tt.cause, Outcome: tt.text}); v.Reason == tt.want {
+					break
+				}
+			}
+			if v.Reason != tt.want || v.Level != tt.wanted {
+				t.Errorf("got %v, %q, want %v, %q", v.Level, v.Reason, tt.wanted, tt.want)
+			}
+		})
+	}
+}
+
+// TestVerdictDue proves that time alone makes silence dead and unknown sick, at
+// exactly the time that Due names, and nothing else.
+func TestVerdictDue(t *testing.T) {
+	tests := []struct {
+		name  string
+		cause Cause
+		due   int // milliseconds; 0: never
+		want  Level
+	}{
+		{"silent", Silent, 3000, Dead},
+		{"unmade", Unmade, 60600, Sick},
+		{"wrong", Wrong, 0, 0},
+		{"refused", Refused, 0, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := Verdict{}
+			for i := range 3 {
+				v = v.Next(usual, Result{Sent: at(i * 50), Done: at(i*50 + 500), Cause: tt.cause, Alive: tt.cause == Wrong})
+			}
+			due, ok := v.Due(usual)
+			if ok != (tt.due != 0) {
+				t.Fatalf("due is %v at %v", ok, due.Sub(epoch))
+			}
+			if !ok {
+				return
+			}
+			if !due.Equal(at(tt.due)) {
+				t.Errorf("due after %v, want %d ms", due.Sub(epoch), tt.due)
+			}
+			if got := v.At(usual, due.Add(-1)).Level; got != v.Level {
+				t.Errorf("level %v before it is due, want %v", got, v.Level)
+			}
+			v = v.At(usual, due)
+			if v.Level != tt.want {
+				t.Errorf("level %v when due, want %v", v.Level, tt.want)
+			}
+			if _, ok := v.Due(usual); ok {
+				t.Error("something more is due")
+			}
+		})
+	}
+}
