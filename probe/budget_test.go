@@ -119,8 +119,9 @@ func TestBudgetSteadyBesideUrgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, start := NewBudget(), time.Now()
 		var urgent, steady []time.Duration
-		stop := make(chan struct{})
+		stop, ended := make(chan struct{}), make(chan struct{})
 		go func() {
+			defer close(ended)
 			for {
 				select {
 				case <-stop:
@@ -135,8 +136,7 @@ func TestBudgetSteadyBesideUrgent(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		close(stop)
-		synctest.Wait()
-		time.Sleep(time.Minute) // The one that waits is granted and ends.
+		<-ended
 		for i := range steady[1:] {
 			if gap := steady[i+1] - steady[i]; gap > 2*time.Second {
 				t.Errorf("a steady one waited %v at %v", gap, steady[i])

@@ -18,9 +18,9 @@ func TestRunnerStuckProber(t *testing.T) {
 		f := &fake{serve: passes}
 		h := start(t, defaults(), f, nil)
 		h.await(OK)
-		f.become(func(context.Context) Result {
+		f.become(func(ctx context.Context) Result {
 			<-free
-			return passes(nil)
+			return passes(ctx)
 		})
 		r, _ := h.await(Sick)
 		if want := "timeout; the probe did not end"; r.Result.Outcome != want {
@@ -50,9 +50,9 @@ func TestRunnerStuckProber(t *testing.T) {
 func TestRunnerStuckRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
-		f := &fake{serve: func(context.Context) Result {
+		f := &fake{serve: func(ctx context.Context) Result {
 			<-free
-			return passes(nil)
+			return passes(ctx)
 		}}
 		h := start(t, defaults(), f, nil)
 		defer h.end(t)
