@@ -1,0 +1,227 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"recuse/agent/config"
+	"recuse/agent/control"
+	"recuse/bgp"
+	"recuse/netlinkx"
+)
+
+// closeWithin bounds the farewell to the BGP peers.
+const closeWithin = 3 * time.Second
+
+// closeText is the shutdown communication that a router's log shows (RFC 9003).
+const closeText = "recuse stops"
+
+// Agent is the daemon of one node.
+type Agent struct {
+	conf    *config.Config
+	log     *slog.Logger
+	loop    *loop
+	speaker *bgp.Speaker
+	holders []*netlinkx.Holder
+	socket  net.Listener
+	undo    undo
+}
+
+// New takes hold of everything that the agent needs on this box: the control
+// socket, the links, the BGP speaker. On an error nothing has changed there.
+//
+// An error that is a config.Errors is the configuration's fault; any other is
+// the box's.
+func New(c *config.Config, version string, log *slog.Logger) (*Agent, error) {
+	a := &Agent{conf: c, log: log, loop: newLoop(log, About{Node: c.Node,
+		Version: version, ConfigPath: c.Path, LoadedAt: time.Now()})}
+	if err := a.setUp(); err != nil {
+		return nil, errors.Join(err, a.undo.run())
+	}
+	return a, nil
+}
+
+// setUp makes the parts in the order in which they fail most cheaply: nothing
+// is written to the kernel before all that can be looked at has been.
+func (a *Agent) setUp() error {
+	if err := CheckBox(a.conf); err != nil {
+		return err
+	}
+	if err := a.listen(); err != nil {
+		return err
+	}
+	if err := a.makeServices(); err != nil {
+		return err
+	}
+	var err error
+	a.speaker, err = bgp.New(a.conf.BGP, a.log, a.loop.peerChanged)
+	if err != nil {
+		return fmt.Errorf("failed to set up BGP: %w", err)
+	}
+	a.loop.speaker = a.speaker
+	return a.takeLinks()
+}
+
+// listen makes the control socket.
+func (a *Agent) listen() error {
+	c := a.conf.Control
+	l, warning, err := control.Listen(c.Socket, c.Group)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		a.log.Warn(warning)
+	}
+	a.socket = l
+	a.undo.add("close the control socket", l.Close)
+	return nil
+}
+
+// makeServices builds every service with its holder and its checks.
+func (a *Agent) makeServices() error {
+	m := newMaker(a.loop)
+	for i := range a.conf.Services {
+		c := a.conf.Services[i]
+		h, err := netlinkx.NewHolder(netlinkx.Config{Service: c.Name,
+			Link: c.Link.Name, Kind: c.Link.Kind, Addresses: c.Addresses})
+		if err != nil {
+			return fmt.Errorf("services[%d].link: %w", i, err)
+		}
+		a.holders = append(a.holders, h)
+		s, err := m.service(c, h)
+		if err != nil {
+			return fmt.Errorf("services[%d].%w", i, err)
+		}
+		a.loop.services = append(a.loop.services, s)
+	}
+	return nil
+}
+
+// takeLinks locks, makes or adopts every link, and sets down what an earlier
+// run left up.
+func (a *Agent) takeLinks() error {
+	for i, h := range a.holders {
+		c := a.conf.Services[i]
+		if err := h.Lock(); err != nil {
+			return err
+		}
+		before, err := h.Observe()
+		if err != nil {
+			return err
+		}
+		if !before.Exists {
+			a.undo.add("remove "+c.Link.Name, h.Remove)
+		}
+		if err := h.Ensure(); err != nil {
+			return err
+		}
+		if before.Exists {
+			a.log.Info("link adopted", "service", c.Name, "link", c.Link.Name,
+				"up", before.Up)
+		}
+	}
+	return nil
+}
+
+// peerChanged wakes the loop; it never blocks.
+func (l *loop) peerChanged() {
+	select {
+	case l.peers <- struct{}{}:
+	default:
+	}
+}
+
+// routerID is this node's, or empty until one is known.
+func (a *Agent) routerID() string {
+	id := a.speaker.RouterID()
+	if id == (netip.Addr{}) {
+		return ""
+	}
+	return id.String()
+}
+
+// Run serves until stop ends, then takes the node out in order. When hurry
+// ends too, the waits of that are skipped.
+func (a *Agent) Run(stop, hurry context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	err := a.start(ctx, &tasks)
+	if err == nil {
+		a.log.Info("agent started", "node", a.conf.Node,
+			"services", len(a.loop.services), "peers", len(a.conf.BGP.Peers))
+		<-stop.Done()
+		a.leave(ctx, hurry)
+	}
+	cancel()
+	tasks.Wait()
+	return errors.Join(err, a.cleanUp())
+}
+
+// start runs every task. They all end with ctx.
+func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
+	links, err := netlinkx.Watch(ctx)
+	if err != nil {
+		return fmt.Errorf("failed to watch the links: %w", err)
+	}
+	a.loop.links = links
+	a.loop.lookAgain()
+	run := func(name string, f func(context.Context) error) {
+		tasks.Go(func() {
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("task ended", "task", name, "error", err)
+			}
+		})
+	}
+	run("decide", func(ctx context.Context) error {
+		a.loop.run(ctx)
+		return nil
+	})
+	run("bgp", a.speaker.Run)
+	run("control", func(ctx context.Context) error {
+		return control.Serve(ctx, a.socket, a)
+	})
+	for _, s := range a.loop.services {
+		for _, c := range s.checks {
+			run("check "+c.name, c.runner.Run)
+		}
+	}
+	return nil
+}
+
+// leave takes every service out of the routing and says good-bye to the peers.
+func (a *Agent) leave(ctx, hurry context.Context) {
+	a.log.Info("agent stops")
+	stopped := a.loop.stopped
+	a.loop.send(stopEvent{hurry: hurry.Err() != nil})
+	select {
+	case <-stopped:
+	case <-hurry.Done():
+		a.loop.send(stopEvent{hurry: true})
+		<-stopped
+	}
+	bye, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	if err := a.speaker.Close(bye, closeText); err != nil {
+		a.log.Warn("failed to close the BGP sessions in order", "error", err)
+	}
+}
+
+// cleanUp leaves nothing of ours on the box, but for links that are kept.
+func (a *Agent) cleanUp() error {
+	var errs []error
+	for i, h := range a.holders {
+		if a.conf.Services[i].Link.WhenOut == config.WhenOutKeep {
+			continue
+		}
+		if err := h.Remove(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, a.socket.Close())...)
+}

@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"fmt"
+
+	"recuse/agent/config"
+	"recuse/netlinkx"
+)
+
+// CheckBox finds the settings that are wrong on this box though the file is
+// right. Its error is a config.Errors, or the failure to look.
+func CheckBox(c *config.Config) error {
+	var own []string
+	for _, s := range c.Services {
+		own = append(own, s.Link.Name)
+	}
+	var problems config.Errors
+	for i, s := range c.Services {
+		conflicts, err := netlinkx.Connected(s.Addresses, own)
+		if err != nil {
+			return fmt.Errorf("failed to look at the connected subnets: %w",
+				err)
+		}
+		for _, x := range conflicts {
+			problems = append(problems, connected(i, s, x))
+		}
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
+}
+
+// connected words one conflict.
+func connected(i int, s config.Service, x netlinkx.Conflict) config.Problem {
+	path := fmt.Sprintf("services[%d].addresses", i)
+	for j, a := range s.Addresses {
+		if a == x.Address {
+			path = fmt.Sprintf("services[%d].addresses[%d]", i, j)
+		}
+	}
+	return config.Problem{Path: path, Value: x.Address.String(),
+		Rule: fmt.Sprintf("lies inside %s, which is connected on %s: hosts "+
+			"there would reach this node without the routers, withdrawn or "+
+			"not; choose an address outside of every connected subnet",
+			x.Subnet, x.Link)}
+}

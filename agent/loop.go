@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recuse/bgp"
+)
+
+// retry is the pause after a write to the kernel or to BGP failed.
+const retry = time.Second
+
+// eventQueue is deep enough that no probe ever waits for the loop in practice.
+const eventQueue = 256
+
+// speaker is what the loop needs of package bgp.
+type speaker interface {
+	Set(routes []bgp.Route) error
+	Peers() []bgp.PeerState
+}
+
+// event is something that happened outside of the loop.
+type event interface{ apply(l *loop) }
+
+// loop owns the state of all services. Every field belongs to the goroutine
+// that runs it; others send events.
+type loop struct {
+	log      *slog.Logger
+	services []*service
+	speaker  speaker
+	about    About
+
+	events chan event
+	links  <-chan struct{} // links or addresses changed: look again
+	peers  chan struct{}   // a peer's state changed: look again
+
+	routes    []bgp.Route // what the speaker was last given
+	routesSet bool
+	routesErr error
+	setAfter  time.Time // not before, after a failure
+
+	stop, hurry bool
+	stopped     chan struct{} // closed when every service has left
+	ended       chan struct{} // closed when nobody reads events any more
+}
+
+// newLoop makes a loop without services.
+func newLoop(log *slog.Logger, about About) *loop {
+	return &loop{
+		log:     log,
+		about:   about,
+		events:  make(chan event, eventQueue),
+		peers:   make(chan struct{}, 1),
+		stopped: make(chan struct{}),
+		ended:   make(chan struct{}),
+	}
+}
+
+// send hands an event to the loop, or drops it when the loop has ended.
+func (l *loop) send(e event) {
+	select {
+	case l.events <- e:
+	case <-l.ended:
+	}
+}
+
+// run decides until ctx ends. It goes on after the services have stopped, so
+// that status can still be asked.
+func (l *loop) run(ctx context.Context) {
+	defer close(l.ended)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		wake := l.reconcile(ctx)
+		l.noteStopped()
+		reset(timer, wake)
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-l.events:
+			e.apply(l)
+		case _, ok := <-l.links:
+			if !ok {
+				l.links = nil
+			}
+			l.lookAgain()
+		case <-l.peers:
+		case <-timer.C:
+		}
+	}
+}
+
+// reset arms the timer for a moment; the zero time disarms it.
+func reset(t *time.Timer, at time.Time) {
+	if at.IsZero() {
+		t.Stop()
+		return
+	}
+	t.Reset(max(0, time.Until(at)))
+}
+
+// lookAgain makes the next reconcile ask the kernel for every link.
+func (l *loop) lookAgain() {
+	for _, s := range l.services {
+		s.dirty = true
+	}
+}
+
+// reconcile decides, announces and moves links until nothing changes any more,
+// and returns when it wants to be called again without an event.
+//
+// The order within a round is fixed: look, decide, tell the routers, touch the
+// links. So an UPDATE always leaves before its link is touched.
+func (l *loop) reconcile(ctx context.Context) time.Time {
+	// A service passes through at most every phase once in a call.
+	const rounds = 8
+	var wake time.Time
+	for range rounds {
+		now := time.Now()
+		wake = time.Time{}
+		moved := false
+		for _, s := range l.services {
+			again := s.observe(l, now)
+			s.followPaths(ctx, l)
+			moved = s.decide(l, now) || moved
+			wake = earliest(earliest(wake, again), s.orders.Wake)
+		}
+		wake = earliest(wake, l.announce(now))
+		for _, s := range l.services {
+			acted, again := s.moveLink(l, now)
+			moved = moved || acted
+			wake = earliest(wake, again)
+		}
+		if !moved {
+			break
+		}
+	}
+	return wake
+}
+
+// announce gives the speaker the whole set of routes if it changed. It returns
+// when to try again after a failure.
+func (l *loop) announce(now time.Time) time.Time {
+	var routes []bgp.Route
+	for _, s := range l.services {
+		routes = append(routes, s.routes()...)
+	}
+	if l.routesSet && same(routes, l.routes) {
+		return time.Time{}
+	}
+	if now.Before(l.setAfter) {
+		return l.setAfter
+	}
+	if err := l.speaker.Set(routes); err != nil {
+		l.setAfter = now.Add(retry)
+		if l.routesErr == nil || l.routesErr.Error() != err.Error() {
+			l.log.Error("failed to set the routes", "error", err)
+		}
+		l.routesErr = err
+		return l.setAfter
+	}
+	l.routes, l.routesSet, l.routesErr = routes, true, nil
+	return time.Time{}
+}
+
+// same compares two sets of routes, which are always built in the same order.
+func same(a, b []bgp.Route) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// earliest is the earlier of two moments, where zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+// noteStopped closes stopped once no service has a route or a wait any more.
+func (l *loop) noteStopped() {
+	if !l.stop || l.stopped == nil {
+		return
+	}
+	for _, s := range l.services {
+		if s.state.Phase != Down {
+			return
+		}
+	}
+	close(l.stopped)
+	l.stopped = nil
+}
+
+// stopEvent asks every service to leave; hurry skips the waits.
+type stopEvent struct{ hurry bool }
+
+// apply notes the wish; the decision carries it out.
+func (e stopEvent) apply(l *loop) {
+	l.stop = true
+	l.hurry = l.hurry || e.hurry
+}
+
+// call runs a function in the loop and waits for it, or for ctx.
+func (l *loop) call(ctx context.Context, f func()) error {
+	done := make(chan struct{})
+	select {
+	case l.events <- callEvent{f, done}:
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("failed to reach the deciding goroutine: %w",
+			ctx.Err())
+	}
+}
+
+// callEvent is a question to the loop.
+type callEvent struct {
+	f    func()
+	done chan struct{}
+}
+
+// apply answers it.
+func (e callEvent) apply(*loop) {
+	e.f()
+	close(e.done)
+}

@@ -1,0 +1,223 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"recuse/agent/config"
+	"recuse/bgp"
+	"recuse/netlinkx"
+)
+
+// link is what a service needs of package netlinkx to carry its addresses.
+// All methods are idempotent.
+type link interface {
+	Observe() (netlinkx.State, error)
+	Raise() error
+	Lower() error
+}
+
+// raiseEvery limits how often a link is put right: at once when something
+// changed, but not in a race with another program that undoes it.
+const raiseEvery = 250 * time.Millisecond
+
+// service is one service in the loop.
+type service struct {
+	conf   config.Service
+	rules  Rules
+	policy Policy
+	link   link
+
+	checks []*check                // as configured
+	path   pathMaker               // nil: no service path
+	paths  map[netip.Addr]*oneAddr // the service path, address by address
+
+	state  State
+	orders Orders
+
+	dirty bool // the kernel is to be asked before the next decision
+	seen  netlinkx.State
+	// lookAfter and moveAfter are the earliest moments at which the kernel is
+	// asked, and the link is written, again.
+	lookAfter, moveAfter time.Time
+	linkErr              error // the last failure to do either
+}
+
+// observe asks the kernel about the link if something may have changed. It
+// returns when it wants to ask again after a failure.
+func (s *service) observe(l *loop, now time.Time) time.Time {
+	if !s.dirty {
+		return time.Time{}
+	}
+	if now.Before(s.lookAfter) {
+		return s.lookAfter
+	}
+	seen, err := s.link.Observe()
+	if err != nil {
+		s.lookAfter = now.Add(retry)
+		s.linkFailed(l, err)
+		return s.lookAfter
+	}
+	s.seen, s.dirty = seen, false
+	return time.Time{}
+}
+
+// decide makes one step and tells whether the phase changed.
+func (s *service) decide(l *loop, now time.Time) bool {
+	before := s.state
+	s.state, s.orders = Decide(s.rules, before, s.inputs(l, now))
+	if s.state.Phase == before.Phase {
+		return false
+	}
+	s.logTransition(l, before)
+	return true
+}
+
+// inputs collects what the decision is made from.
+func (s *service) inputs(l *loop, now time.Time) Inputs {
+	in := Inputs{
+		Now:        now,
+		Opinion:    Combine(s.policy, s.evidence()),
+		LinkExists: s.seen.Exists,
+		LinkUp:     s.seen.Up,
+		Addresses:  len(s.conf.Addresses),
+		Present:    len(s.seen.Present),
+		Stop:       l.stop,
+		Hurry:      l.hurry,
+	}
+	for _, p := range s.conf.Addresses {
+		if s.answers(p) {
+			in.Answered++
+		}
+	}
+	return in
+}
+
+// present tells whether the link holds the address.
+func (s *service) present(p netip.Prefix) bool {
+	for _, have := range s.seen.Present {
+		if have == p {
+			return true
+		}
+	}
+	return false
+}
+
+// answers tells whether the address is there and answered since it was.
+func (s *service) answers(p netip.Prefix) bool {
+	if !s.seen.Up || !s.present(p) {
+		return false
+	}
+	if s.path == nil {
+		return true
+	}
+	one := s.paths[p.Addr()]
+	return one != nil && one.answered
+}
+
+// routes is what this service announces now. The announcement follows the
+// link: an address that is not there is not announced, whatever the stance.
+func (s *service) routes() []bgp.Route {
+	if s.orders.Stance == Withdrawn {
+		return nil
+	}
+	var list []bgp.Route
+	complete := true
+	for _, p := range s.conf.Addresses {
+		if !s.answers(p) {
+			complete = false
+			continue
+		}
+		if len(s.conf.Announce) == 0 {
+			list = append(list, s.route(p))
+		}
+	}
+	if complete {
+		for _, p := range s.conf.Announce {
+			list = append(list, s.route(p))
+		}
+	}
+	return list
+}
+
+// route is one prefix in the present stance.
+func (s *service) route(p netip.Prefix) bgp.Route {
+	return bgp.Route{Prefix: p, Depreferred: s.orders.Stance == Depreferred}
+}
+
+// moveLink carries out the order for the link. It tells whether it wrote, and
+// when it wants to try again.
+func (s *service) moveLink(l *loop, now time.Time) (bool, time.Time) {
+	act := s.linkAction(l.stop)
+	if act == nil {
+		return false, time.Time{}
+	}
+	if now.Before(s.moveAfter) {
+		return false, s.moveAfter
+	}
+	s.moveAfter = now.Add(raiseEvery)
+	s.dirty = true
+	if err := act(); err != nil {
+		s.moveAfter = now.Add(retry)
+		s.linkFailed(l, err)
+		return false, s.moveAfter
+	}
+	s.linkErr = nil
+	return true, time.Time{}
+}
+
+// linkFailed keeps an error for status and logs it once.
+func (s *service) linkFailed(l *loop, err error) {
+	if s.linkErr == nil || s.linkErr.Error() != err.Error() {
+		l.log.Error("link trouble", "service", s.conf.Name,
+			"link", s.conf.Link.Name, "error", err)
+	}
+	s.linkErr = err
+}
+
+// linkAction is the write that brings the link where it is wanted; nil if it
+// is there. While the agent stops, links wait until BGP has closed.
+func (s *service) linkAction(stopping bool) func() error {
+	right := s.seen.Exists && s.seen.Up &&
+		len(s.seen.Present) == len(s.conf.Addresses)
+	switch order := s.linkOrder(); {
+	case stopping:
+	case order == LinkUp && !right:
+		return s.link.Raise
+	case order == LinkDown && s.carries():
+		return s.link.Lower
+	}
+	return nil
+}
+
+// linkOrder is the decision's order, or up all the time for a link that is
+// kept when the service is out.
+func (s *service) linkOrder() LinkOrder {
+	if s.orders.Link == LinkDown && s.conf.Link.WhenOut == config.WhenOutKeep {
+		return LinkUp
+	}
+	return s.orders.Link
+}
+
+// carries tells whether the link still serves: up, or for a link that is not
+// ours to set down, holding an address.
+func (s *service) carries() bool {
+	if s.conf.Link.Kind == config.KindExisting {
+		return len(s.seen.Present) > 0
+	}
+	return s.seen.Up
+}
+
+// logTransition writes the one line that a change of the phase is worth.
+func (s *service) logTransition(l *loop, before State) {
+	level := slog.LevelInfo
+	if s.state.Reason.bad() {
+		level = slog.LevelWarn
+	}
+	l.log.Log(context.Background(), level, "service changed",
+		"service", s.conf.Name, "from", before.Phase, "to", s.state.Phase,
+		"stance", s.orders.Stance, "reason", s.state.Reason,
+		"detail", s.state.Detail)
+}

@@ -1,0 +1,213 @@
+package agent
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"recuse/agent/control"
+	"recuse/bgp"
+	"recuse/probe"
+)
+
+// About is what status says of the agent itself.
+type About struct {
+	Node, Version, ConfigPath string
+	LoadedAt                  time.Time
+}
+
+// Status asks the loop what it knows. It fails when the loop does not answer
+// before ctx ends.
+func (a *Agent) Status(ctx context.Context) (control.Status, error) {
+	var st control.Status
+	err := a.loop.call(ctx, func() { st = a.loop.snapshot() })
+	if err == nil {
+		st.RouterID = a.routerID()
+	}
+	return st, err
+}
+
+// snapshot renders the state of everything. It runs in the loop.
+func (l *loop) snapshot() control.Status {
+	peers := l.speaker.Peers()
+	st := control.Status{
+		Node:     l.about.Node,
+		Version:  l.about.Version,
+		Services: make([]control.Service, 0, len(l.services)),
+		Peers:    make([]control.Peer, 0, len(peers)),
+		Config: control.Config{Path: l.about.ConfigPath,
+			LoadedAt: l.about.LoadedAt, LastReloadOK: true},
+	}
+	for _, s := range l.services {
+		st.Services = append(st.Services, s.snapshot(peers))
+	}
+	for _, p := range peers {
+		st.Peers = append(st.Peers, control.Peer{
+			Address: p.Address.String(), ASN: p.ASN, State: p.State,
+			Since: p.Since, Error: p.LastError})
+	}
+	return st
+}
+
+// snapshot renders one service.
+func (s *service) snapshot(peers []bgp.PeerState) control.Service {
+	given := s.given(peers)
+	out := control.Service{
+		Name:   s.conf.Name,
+		Stance: s.visible(given).String(),
+		Level:  Combine(s.policy, s.evidence()).Level.String(),
+		Admin:  "enabled",
+		Phase:  s.state.Phase.String(),
+		Reason: s.explain(given),
+		Since:  s.state.Since,
+		Others: []string{},
+		Link: control.Link{Name: s.conf.Link.Name, Kind: s.conf.Link.Kind,
+			Up: s.seen.Up},
+		Addresses: make([]control.Address, 0, len(s.conf.Addresses)),
+	}
+	if s.linkErr != nil {
+		out.Link.Error = s.linkErr.Error()
+	}
+	for _, p := range s.conf.Addresses {
+		out.Addresses = append(out.Addresses, control.Address{
+			Prefix: p.String(), Present: s.present(p),
+			Announced: s.announces(p, given)})
+	}
+	for _, c := range s.checks {
+		out.Checks = append(out.Checks, c.snapshot())
+	}
+	if c, ok := s.pathSnapshot(); ok {
+		out.Checks = append(out.Checks, c)
+	}
+	return out
+}
+
+// given is the set of this service's routes that some established peer has.
+func (s *service) given(peers []bgp.PeerState) []bgp.Route {
+	return slices.DeleteFunc(s.routes(), func(r bgp.Route) bool {
+		for _, p := range peers {
+			if slices.Contains(p.Sent, r.Prefix) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// visible is the stance as the routers know it: without a peer that has a
+// route, nothing is announced.
+func (s *service) visible(given []bgp.Route) Stance {
+	if len(given) == 0 {
+		return Withdrawn
+	}
+	return s.orders.Stance
+}
+
+// announces tells whether a peer has the route that carries an address.
+func (s *service) announces(p netip.Prefix, given []bgp.Route) bool {
+	return slices.ContainsFunc(given, func(r bgp.Route) bool {
+		return r.Prefix == p || r.Prefix.Contains(p.Addr())
+	})
+}
+
+// explain says why the service stands where it does, and what it waits for.
+func (s *service) explain(given []bgp.Route) string {
+	switch s.state.Phase {
+	case Down:
+		return s.explainDown()
+	case Raising:
+		return s.explainRaising()
+	case Held:
+		return "the link was set down by hand: set it up again to resume"
+	case Serving:
+		if len(given) == 0 {
+			return "fit, but no established peer has the route"
+		}
+	}
+	return s.state.Reason.String() + colon(s.state.Detail)
+}
+
+// explainDown prefers the checks' present word over that of the leaving.
+func (s *service) explainDown() string {
+	if s.state.Reason == Stopping {
+		return s.state.Reason.String()
+	}
+	return Combine(s.policy, s.evidence()).Why
+}
+
+// explainRaising names what is still missing before the announcement.
+func (s *service) explainRaising() string {
+	if s.linkErr != nil {
+		return s.linkErr.Error()
+	}
+	for _, p := range s.conf.Addresses {
+		if s.answers(p) {
+			continue
+		}
+		one := s.paths[p.Addr()]
+		if one == nil {
+			return "waiting for " + p.String() + " on the link"
+		}
+		if one.last.Result.Outcome == "" {
+			return "waiting for an answer on " + p.Addr().String()
+		}
+		return "no answer on the service address: " + one.last.Result.Outcome
+	}
+	return s.state.Reason.String() + colon(s.state.Detail)
+}
+
+// colon joins a detail, if there is one.
+func colon(detail string) string {
+	if detail == "" {
+		return ""
+	}
+	return ": " + detail
+}
+
+// pathSnapshot shows the address of the service path that is worst off.
+func (s *service) pathSnapshot() (control.Check, bool) {
+	var worst *oneAddr
+	for _, p := range s.conf.Addresses {
+		one := s.paths[p.Addr()]
+		if one != nil && (worst == nil || one.worse(worst)) {
+			worst = one
+		}
+	}
+	if worst == nil {
+		return control.Check{}, false
+	}
+	c := worst.snapshot()
+	c.Name = servicePath
+	return c, true
+}
+
+// worse orders two addresses by level, and by failures within one.
+func (o *oneAddr) worse(than *oneAddr) bool {
+	a, b := o.last.Verdict, than.last.Verdict
+	if a.Level != b.Level {
+		return a.Level > b.Level
+	}
+	return a.Fails > b.Fails
+}
+
+// snapshot renders one check.
+func (c *check) snapshot() control.Check {
+	v, st := c.last.Verdict, c.last.Stats
+	out := control.Check{
+		Name: c.name, Level: v.Level.String(), Reason: v.Reason,
+		Failures: v.Fails, Passes: v.Passes,
+		P50MS: ms(st.P50), P95MS: ms(st.P95), P99MS: ms(st.P99),
+		Samples: st.N, SlowOverMS: ms(c.last.Over),
+	}
+	if r := c.last.Result; r != (probe.Result{}) {
+		out.Last = &control.Result{At: r.Done, RTTMS: ms(r.RTT()),
+			Outcome: r.Outcome}
+	}
+	return out
+}
+
+// ms gives a duration in milliseconds.
+func ms(d time.Duration) float64 {
+	return float64(d.Microseconds()) / 1000
+}

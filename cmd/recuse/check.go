@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"recuse/agent"
+	"recuse/agent/config"
+)
+
+// errUsage marks a wrong command line.
+var errUsage = errors.New("usage")
+
+// checkCommand validates a configuration.
+func checkCommand() *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "validate a configuration",
+		Long: "Read the configuration and print every error in it. Exit code " +
+			"0 if there is none, 2 otherwise.",
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			conf, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			for _, w := range conf.Warnings {
+				fmt.Fprintln(c.ErrOrStderr(), "warning:", w)
+			}
+			if err := agent.CheckBox(conf); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s is valid\n", path)
+			return nil
+		},
+	}
+	configFlag(c, &path)
+	return c
+}
+
+// configFlag adds -c.
+func configFlag(c *cobra.Command, path *string) {
+	c.Flags().StringVarP(path, "config", "c", defaultConfig,
+		"configuration file")
+	usageErrors(c)
+}
+
+// usageErrors marks the errors of a command's flags.
+func usageErrors(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	})
+}
+
+// noArgs refuses arguments that a command does not take.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %s takes no argument, got %q", errUsage,
+			c.Name(), args[0])
+	}
+	return nil
+}

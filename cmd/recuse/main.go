@@ -1,0 +1,63 @@
+// Command recuse is an anycast node agent: it holds a service address,
+// announces it with BGP while the service is fit, and withdraws it when not.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"recuse/agent/config"
+)
+
+// Exit codes, besides those that a command documents for itself.
+const (
+	exitOK     = 0
+	exitBox    = 1 // something on this box is in the way
+	exitConfig = 2 // the configuration or the command line is wrong
+)
+
+// version is set by the linker.
+var version = "devel"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// exitCode is an error that ends the program quietly with a code: all there is
+// to say has been said.
+type exitCode int
+
+// Error makes an exitCode an error.
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// run executes one command line and returns the exit code.
+func run(args []string) int {
+	root := &cobra.Command{
+		Use:           "recuse",
+		Short:         "anycast node agent: announces a service while it is fit",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
+		peeringCommand())
+	root.SetArgs(args)
+	err := root.Execute()
+	var code exitCode
+	var problems config.Errors
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &problems):
+		fmt.Fprintln(os.Stderr, problems.Error())
+		return exitConfig
+	}
+	fmt.Fprintln(os.Stderr, "recuse:", err)
+	if errors.Is(err, errUsage) {
+		return exitConfig
+	}
+	return exitBox
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"recuse/agent/config"
+	"recuse/agent/control"
+)
+
+// Exit codes of `recuse status`.
+const (
+	exitNotAnnounced = 3
+	exitNoDaemon     = 4
+)
+
+// askWithin bounds a question to the agent.
+const askWithin = 5 * time.Second
+
+// statusCommand shows what the agent knows.
+func statusCommand() *cobra.Command {
+	var path, socket string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "show services, checks, links and peers",
+		Long: "Show what the running agent knows. Exit code 0: every service " +
+			"is announced; 3: some are not; 4: no agent is running.",
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			client := control.NewClient(socketPath(path, socket))
+			return showStatus(c, client, asJSON)
+		},
+	}
+	configFlag(c, &path)
+	c.Flags().StringVar(&socket, "socket", "",
+		"control socket (default: the configuration's)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// socketPath is the socket that was named, or the configuration's, or the
+// default where the configuration cannot be read: status must work for those
+// who may use the socket and not read the file.
+func socketPath(path, socket string) string {
+	if socket != "" {
+		return socket
+	}
+	if conf, err := config.Load(path); err == nil {
+		return conf.Control.Socket
+	}
+	return config.DefaultSocket
+}
+
+// showStatus asks, prints, and chooses the exit code.
+func showStatus(c *cobra.Command, client *control.Client, asJSON bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), askWithin)
+	defer cancel()
+	st, err := client.Status(ctx)
+	if errors.Is(err, control.ErrNoDaemon) {
+		fmt.Fprintln(os.Stderr, "recuse:", err)
+		return exitCode(exitNoDaemon)
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		enc := json.NewEncoder(c.OutOrStdout())
+		enc.SetIndent("", "  ")
+		err = enc.Encode(st)
+	} else {
+		err = printStatus(c.OutOrStdout(), st)
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range st.Services {
+		if s.Stance != "announced" {
+			return exitCode(exitNotAnnounced)
+		}
+	}
+	return nil
+}
+
+// printStatus writes the state for people.
+func printStatus(w io.Writer, st control.Status) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "node %s\trouter-id %s\tversion %s\n", st.Node,
+		or(st.RouterID, "unknown yet"), st.Version)
+	for _, s := range st.Services {
+		printService(t, s)
+	}
+	for _, p := range st.Peers {
+		fmt.Fprintf(t, "\npeer %s\tAS %d\t%s for %s\t%s\n", p.Address, p.ASN,
+			p.State, since(p.Since), p.Error)
+	}
+	return t.Flush()
+}
+
+// printService writes one service.
+func printService(w io.Writer, s control.Service) {
+	fmt.Fprintf(w, "\nservice %s\t%s\tlevel %s\tfor %s\n", s.Name,
+		strings.ToUpper(s.Stance), s.Level, since(s.Since))
+	fmt.Fprintf(w, "  %s\n", s.Reason)
+	state := "down"
+	if s.Link.Up {
+		state = "up"
+	}
+	fmt.Fprintf(w, "  link %s\t%s\t%s\t%s\n", s.Link.Name, s.Link.Kind, state,
+		s.Link.Error)
+	for _, a := range s.Addresses {
+		fmt.Fprintf(w, "  address %s\t%s\t%s\n", a.Prefix,
+			pick(a.Present, "on the link", "not on the link"),
+			pick(a.Announced, "announced", "not announced"))
+	}
+	for _, c := range s.Checks {
+		fmt.Fprintf(w, "  check %s\t%s\t%s\tp50 %.1f ms, p95 %.1f, p99 %.1f "+
+			"of %d\t%s\n", c.Name, c.Level, outcome(c.Last), c.P50MS, c.P95MS,
+			c.P99MS, c.Samples, c.Reason)
+	}
+}
+
+// outcome is what the last probe saw.
+func outcome(r *control.Result) string {
+	if r == nil {
+		return "no result yet"
+	}
+	return fmt.Sprintf("%s in %.1f ms", r.Outcome, r.RTTMS)
+}
+
+// since is the time that has gone since a moment.
+func since(t time.Time) string {
+	return time.Since(t).Round(time.Second).String()
+}
+
+// or gives a word for an empty string.
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+// pick chooses one of two words.
+func pick(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
