@@ -1,0 +1,149 @@
+package dnsx
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
+)
+
+// TestParseServer proves the spellings of a server and that String's is one.
+func TestParseServer(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"127.0.0.1", "udp://127.0.0.1:53"},
+		{"127.0.0.1:5353", "udp://127.0.0.1:5353"},
+		{"udp://10.1.1.1", "udp://10.1.1.1:53"},
+		{"tcp://[::1]:53", "tcp://[::1]:53"},
+		{"tcp://[::1]", "tcp://[::1]:53"},
+		{"tcp://::1/", "tcp://[::1]:53"},
+		{"2001:db8::53", "udp://[2001:db8::53]:53"},
+		{"fe80::1%eth0", "udp://[fe80::1%eth0]:53"},
+		{"[fe80::1%eth0]:54", "udp://[fe80::1%eth0]:54"},
+		{"::ffff:10.1.1.1", "udp://10.1.1.1:53"},
+	}
+	for _, tt := range tests {
+		for _, text := range []string{tt.text, tt.want} {
+			if got, err := ParseServer(text); err != nil || got.String() != tt.want {
+				t.Errorf("%q: got %v, error %v, want %v", text, got, err, tt.want)
+			}
+		}
+	}
+}
+
+// TestParseErrors proves what the errors of all the readers say.
+func TestParseErrors(t *testing.T) {
+	const (
+		address = "not an IP address, names are not looked up; write one such as 127.0.0.1:53 or [::1]:53"
+		port    = "the port is not a number from 1 to 65535, leave it out for 53"
+		single  = "no single server has this address, use the one it listens on, such as 127.0.0.1"
+		typ     = "not a type that a check can ask for, use one such as A, AAAA, TXT, SOA or NS"
+		code    = "not an answer code, use names such as NOERROR, NXDOMAIN or SERVFAIL"
+	)
+	server := func(s string) error { _, err := ParseServer(s); return err }
+	qtype := func(s string) error { _, err := ParseType(s); return err }
+	rcode := func(s string) error { _, err := ParseRcode(s); return err }
+	tests := []struct {
+		parse      func(string) error
+		text, want string
+	}{
+		{server, "", address},
+		{server, "localhost:53", address},
+		{server, "10.1.1", address},
+		{server, "[10.1.1.1", address},
+		{server, "10.1.1.1:0", port},
+		{server, "10.1.1.1:65536", port},
+		{server, "10.1.1.1:", port},
+		{server, "[::1]:dns", port},
+		{server, "0.0.0.0:53", single},
+		{server, "::", single},
+		{server, "224.0.0.1", single},
+		{server, "tls://10.1.1.1", "tls:// is not supported in this version, use udp:// or tcp://"},
+		{server, "https://10.1.1.1/dns-query", "https:// is not supported in this version, use udp:// or tcp://"},
+		{server, "quic://10.1.1.1", "unknown scheme quic://, use udp:// or tcp://"},
+		{qtype, "", typ},
+		{qtype, "B", typ},
+		{qtype, "AXFR", typ},
+		{qtype, "OPT", typ},
+		{qtype, "TYPE65536", typ},
+		{qtype, "TYPE41", typ},
+		{rcode, "", code},
+		{rcode, "NO", code},
+	}
+	for _, tt := range tests {
+		if err := tt.parse(tt.text); err == nil || err.Error() != tt.want {
+			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// TestParseNames proves that types and codes read in any case of letters.
+func TestParseNames(t *testing.T) {
+	for text, want := range map[string]uint16{"A": 1, "aaaa": 28, "TXT": 16, "ANY": 255, "type65280": 65280} {
+		if got, err := ParseType(text); err != nil || got != want {
+			t.Errorf("%q: got %d, error %v, want %d", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]int{"NOERROR": 0, "nxdomain": 3, "REFUSED": 5} {
+		if got, err := ParseRcode(text); err != nil || got != want {
+			t.Errorf("%q: got %d, error %v, want %d", text, got, err, want)
+		}
+	}
+}
+
+// TestNewDefaults proves what is filled in, and that the caller's list is not
+// shared.
+func TestNewDefaults(t *testing.T) {
+	tests := []struct {
+		name string
+		give Config
+		want Config
+	}{
+		{"a name", Config{Name: "{random}.lan"},
+			Config{Name: "{random}.lan", Type: dns.TypeA, Rcodes: []int{dns.RcodeSuccess, dns.RcodeNameError}}},
+		{"an answer", Config{Name: "nas.lan", Answer: "10.1.1.1"},
+			Config{Name: "nas.lan", Answer: "10.1.1.1", Type: dns.TypeA, Rcodes: []int{dns.RcodeSuccess}}},
+		{"a zone", Config{Name: "nas.lan", SOA: "LAN", Type: dns.TypeTXT, Rcodes: []int{3}},
+			Config{Name: "nas.lan", SOA: "lan.", Type: dns.TypeTXT, Rcodes: []int{3}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.give.Server, tt.want.Server = loopback, loopback
+			p := prober(t, tt.give)
+			if diff := cmp.Diff(tt.want, p.config, cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
+				cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
+				t.Errorf("unexpected settings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNewErrors proves that a question that cannot be asked is refused.
+func TestNewErrors(t *testing.T) {
+	long := strings.Repeat("a", 60)
+	tests := []struct {
+		name   string
+		config Config
+		want   string
+	}{
+		{"transport", Config{Name: "a", Server: Server{Net: "tls", Addr: loopback.Addr}}, `server: unknown transport "tls", use udp or tcp`},
+		{"address", Config{Name: "a", Server: Server{Net: "udp"}}, `server: "invalid AddrPort" is not an address with a port`},
+		{"family", Config{Name: "a", Server: loopback, Local: netip.IPv6Loopback()},
+			"source ::1 and server 127.0.0.1:53 are not of one address family"},
+		{"no name", Config{Server: loopback}, `name: "": empty name, write one such as "{random}.lan"`},
+		{"braces", Config{Server: loopback, Name: "{rand}.lan"}, `name: "{rand}.lan": the only part in braces that a name may have is {random}`},
+		{"dots", Config{Server: loopback, Name: "a..lan"},
+			`name: "a..lan": not a domain name: labels are 1 to 63 characters, the whole at most 253`},
+		{"too long a label", Config{Server: loopback, Name: long + "{random}.lan"},
+			`name: "` + long + `{random}.lan": not a domain name: labels are 1 to 63 characters, the whole at most 253`},
+		{"zone", Config{Server: loopback, Name: "a.lan", SOA: "a..lan"}, `soa: "a..lan": not a zone's name, write one such as lan`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := New(tt.config); err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
