@@ -1,0 +1,79 @@
+package bgp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// listen opens the port for routers that dial us.
+func (s *Speaker) listen(ctx context.Context) (*net.TCPListener, error) {
+	at := s.cfg.Listen
+	lc := net.ListenConfig{KeepAlive: -1, Control: func(_, _ string, c syscall.RawConn) error {
+		return control(c, s.prepareListener)
+	}}
+	lc.SetMultipathTCP(false) // knows no MD5
+	l, err := lc.Listen(ctx, "tcp", at.String())
+	if err != nil {
+		return nil, fmt.Errorf("failed to listen on %s (bgp.listen): %w", at, err)
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// prepareListener sets what a connection needs before it is accepted: the
+// keys, and a TTL for our side of the handshake that ttl_security takes.
+func (s *Speaker) prepareListener(fd int) error {
+	inet6 := s.cfg.Listen.Addr().Is6()
+	level, ttl := unix.IPPROTO_IP, unix.IP_TTL
+	if inet6 {
+		level, ttl = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS
+	}
+	if err := unix.SetsockoptInt(fd, level, ttl, 255); err != nil {
+		return fmt.Errorf("failed to set TTL 255: %w", err)
+	}
+	for _, p := range s.cfg.Peers {
+		if p.Password == "" || p.Address.Is6() && !inet6 {
+			continue
+		}
+		if err := setMD5(fd, p.Address, p.Password, inet6); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept hands connections to their peers until l is closed.
+func (s *Speaker) accept(l *net.TCPListener) {
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			return
+		}
+		from := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
+		p := s.byAddr[from]
+		if p == nil {
+			s.log.Debug("bgp connection from a stranger closed", "address", from)
+			_ = conn.Close()
+			continue
+		}
+		if err := p.adopt(conn, s.cfg.Listen.Addr()); err != nil {
+			p.log.Debug("bgp connection closed", "error", err)
+			_ = conn.Close()
+			continue
+		}
+		p.offer(conn)
+	}
+}
+
+// adopt sets the options of an accepted connection.
+func (p *peer) adopt(conn *net.TCPConn, at netip.Addr) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("failed to reach a socket: %w", err)
+	}
+	return control(raw, func(fd int) error { return p.cfg.tune(fd, p.external) })
+}

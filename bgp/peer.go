@@ -1,0 +1,168 @@
+package bgp
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// leastWait keeps a dial that fails at once from being a busy loop.
+const leastWait = 100 * time.Millisecond
+
+// peer keeps the session with one router. Its goroutine is run.
+type peer struct {
+	cfg      Peer
+	asn      uint32 // ours
+	external bool
+	deprefer Deprefer
+	extra    communities
+	log      *slog.Logger
+	notify   func()
+	// announced lists what GoBGP has been told to announce.
+	announced func() []netip.Prefix
+	// exclusively runs f while no route changes.
+	exclusively func(f func(announced []netip.Prefix))
+	inbound     chan *net.TCPConn // at most one accepted connection that waits
+
+	// Set by start, before run.
+	core     *core
+	attrs    attributes
+	farewell func() string
+
+	mu      sync.Mutex
+	state   PeerState
+	stage   State
+	current *session
+	given   tally
+	hops    hops
+	drift   string          // what the last look found missing or in excess
+	logged  map[string]bool // reasons told since the last Established
+}
+
+// newPeer prepares what a validated Config says of a router.
+func newPeer(c Config, p Peer, log *slog.Logger, notify func()) (*peer, error) {
+	extra, err := parseCommunities(p.Communities)
+	if err != nil {
+		return nil, err
+	}
+	return &peer{
+		cfg: p, asn: c.ASN, external: c.external(p), deprefer: c.Deprefer, extra: extra,
+		log: log.With("peer", p.Address.String()), notify: notify,
+		inbound: make(chan *net.TCPConn, 1),
+		state:   PeerState{Address: p.Address, ASN: p.ASN, Since: time.Now()},
+		logged:  make(map[string]bool),
+	}, nil
+}
+
+// run keeps the session until ctx is done.
+func (p *peer) run(ctx context.Context) {
+	defer p.enter(Idle)
+	defer p.dropInbound()
+	var pc pace
+	var waiting *net.TCPConn
+	for ctx.Err() == nil {
+		began := time.Now()
+		end, up, why := p.attempt(ctx, waiting)
+		if ctx.Err() != nil {
+			return
+		}
+		var wait time.Duration
+		pc, wait = pc.next(end, up, p.cfg.ConnectRetry, rand.Float64())
+		if end == endUnreached {
+			wait -= time.Since(began)
+		}
+		p.failed(end, why)
+		waiting = p.rest(ctx, max(wait, leastWait))
+	}
+	if waiting != nil {
+		_ = waiting.Close()
+	}
+}
+
+// attempt reaches the router, over waiting if it is not nil, and holds one
+// session with it.
+func (p *peer) attempt(ctx context.Context, waiting *net.TCPConn) (ending, time.Duration, string) {
+	conn := waiting
+	if conn == nil {
+		p.enter(Connect)
+		var err error
+		if conn, err = p.reach(ctx); err != nil {
+			return endUnreached, 0, p.cfg.dialWords(err)
+		}
+	}
+	s := newSession(p, conn)
+	p.begin(s)
+	end, why := s.run(ctx)
+	p.end()
+	return end, s.e.up(), why
+}
+
+// reach dials, or takes the connection that the router makes meanwhile.
+func (p *peer) reach(ctx context.Context) (*net.TCPConn, error) {
+	type result struct {
+		conn *net.TCPConn
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	dialed := make(chan result, 1)
+	go func() {
+		conn, err := p.cfg.dial(ctx, p.external)
+		dialed <- result{conn, err}
+	}()
+	select {
+	case r := <-dialed:
+		return r.conn, r.err
+	case conn := <-p.inbound:
+		cancel()
+		if r := <-dialed; r.conn != nil {
+			_ = r.conn.Close()
+		}
+		return conn, nil
+	}
+}
+
+// rest waits; a connection from the router ends the wait and is returned.
+func (p *peer) rest(ctx context.Context, wait time.Duration) *net.TCPConn {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case conn := <-p.inbound:
+		return conn
+	}
+	return nil
+}
+
+// offer hands over an accepted connection. Beside an established session it
+// is closed (RFC 4271, section 6.8). Beside one that is coming up it waits:
+// which of the two lives is the router's to say, by closing the other.
+func (p *peer) offer(conn *net.TCPConn) {
+	p.mu.Lock()
+	up := p.stage == Established
+	p.mu.Unlock()
+	if up {
+		_ = conn.Close()
+		return
+	}
+	p.dropInbound()
+	select {
+	case p.inbound <- conn:
+	default:
+		_ = conn.Close()
+	}
+}
+
+// dropInbound closes a connection that waits.
+func (p *peer) dropInbound() {
+	select {
+	case conn := <-p.inbound:
+		_ = conn.Close()
+	default:
+	}
+}

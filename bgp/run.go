@@ -1,0 +1,124 @@
+package bgp
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// stopTimeout bounds the stop of GoBGP once every session has ended.
+const stopTimeout = 3 * time.Second
+
+// Run starts the sessions and keeps them until Close or until ctx is done,
+// which ends them like Close without a text. It waits for a router-id as long
+// as the box has none. It returns an error only for what waiting does not
+// cure, such as a port that is taken. It may be called once.
+func (s *Speaker) Run(ctx context.Context) error {
+	s.mu.Lock()
+	if s.started || s.closed {
+		s.mu.Unlock()
+		return errClosed
+	}
+	s.started = true
+	s.mu.Unlock()
+	defer close(s.done)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	id, err := s.cfg.waitRouterID(ctx, s.waiting)
+	if err != nil {
+		return nil // ended while waiting
+	}
+	if err := s.start(ctx, id); err != nil {
+		return err
+	}
+	s.keep(ctx)
+	return s.end()
+}
+
+// waiting tells why there is no session yet.
+func (s *Speaker) waiting(err error) {
+	s.log.Warn("bgp waits", "reason", err)
+	for _, p := range s.peers {
+		p.mu.Lock()
+		p.state.LastError = err.Error()
+		p.mu.Unlock()
+	}
+	s.notify()
+}
+
+// start starts GoBGP and gives it the routes.
+func (s *Speaker) start(ctx context.Context, id netip.Addr) error {
+	c, err := startCore(ctx, s.cfg.ASN, id, s.log)
+	if err != nil {
+		return err
+	}
+	attrs := attributes{asn: s.cfg.ASN, routerID: id, extra: s.extra}
+	for _, p := range s.peers {
+		p.core, p.attrs = c, attrs
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.routerID, s.core, s.attrs = id, c, attrs
+	s.log.Info("bgp started", "asn", s.cfg.ASN, "router_id", id)
+	return s.apply()
+}
+
+// keep runs the peers, and the listener if there is one, until ctx is done.
+func (s *Speaker) keep(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, p := range s.peers {
+		wg.Go(func() { p.run(ctx) })
+	}
+	if s.cfg.Listen.IsValid() {
+		wg.Go(func() { s.keepListening(ctx) })
+	}
+	wg.Wait()
+}
+
+// keepListening listens, and while it cannot (the address may come later)
+// tries again; meanwhile we dial.
+func (s *Speaker) keepListening(ctx context.Context) {
+	again := time.NewTicker(defaultConnectRetry)
+	defer again.Stop()
+	var told bool
+	for {
+		l, err := s.listen(ctx)
+		if err == nil {
+			unhook := context.AfterFunc(ctx, func() { _ = l.Close() })
+			s.accept(l)
+			unhook()
+			return
+		}
+		if !told && ctx.Err() == nil {
+			told = true
+			s.log.Warn("bgp does not listen", "reason", err)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// end stops GoBGP after the last session.
+func (s *Speaker) end() error {
+	s.mu.Lock()
+	c := s.core
+	s.core, s.closed = nil, true
+	s.mu.Unlock()
+	if c == nil {
+		return errors.New("failed to stop BGP: not started")
+	}
+	return c.stop(stopTimeout)
+}

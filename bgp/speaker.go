@@ -1,0 +1,199 @@
+package bgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+)
+
+// errClosed says that a Speaker was used after its end.
+var errClosed = errors.New("the BGP speaker is closed")
+
+// Speaker announces one desired set of routes to all peers.
+type Speaker struct {
+	cfg    Config
+	log    *slog.Logger
+	notify func()
+	extra  communities
+	peers  []*peer
+	byAddr map[netip.Addr]*peer
+
+	quit chan struct{} // closed by Close
+	done chan struct{} // closed when Run has ended
+
+	mu       sync.Mutex
+	started  bool
+	closed   bool
+	farewell string
+	routerID netip.Addr
+	core     *core
+	attrs    attributes
+	want     routeSet
+	have     routeSet // what core has been told
+}
+
+// New checks c and returns a Speaker that does nothing before Run. notify is
+// called whenever a peer's state or what it has been given has changed; it
+// must not block, and it may call Peers.
+func New(c Config, log *slog.Logger, notify func()) (*Speaker, error) {
+	c = c.withDefaults()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	extra, err := parseCommunities(c.Communities)
+	if err != nil {
+		return nil, err
+	}
+	s := &Speaker{
+		cfg: c, log: log, notify: notify, extra: extra,
+		byAddr: make(map[netip.Addr]*peer),
+		quit:   make(chan struct{}), done: make(chan struct{}),
+		routerID: c.RouterID,
+		want:     routeSet{}, have: routeSet{},
+	}
+	for _, pc := range c.Peers {
+		p, err := newPeer(c, pc, log, notify)
+		if err != nil {
+			return nil, err
+		}
+		p.announced, p.exclusively, p.farewell = s.announced, s.exclusively, s.lastWords
+		s.peers = append(s.peers, p)
+		s.byAddr[pc.Address] = p
+	}
+	return s, nil
+}
+
+// Set declares the whole set of routes to be announced. What is no longer in
+// it is withdrawn first, then what is new or changed is sent; the rest is left
+// alone. A changed route is one UPDATE without a withdrawal. It returns when
+// GoBGP has taken the changes; [Speaker.Peers] says what has left. Before Run
+// has started the set is kept. After an error a further Set tries again.
+func (s *Speaker) Set(routes []Route) error {
+	want, err := newRouteSet(routes)
+	if err != nil {
+		return err
+	}
+	if err := s.declare(want); err != nil {
+		return err
+	}
+	for _, p := range s.peers {
+		p.review()
+	}
+	return nil
+}
+
+// declare makes want the desired set and applies it.
+func (s *Speaker) declare(want routeSet) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.want = want
+	return s.apply()
+}
+
+// apply tells GoBGP what it does not know yet. The caller holds mu.
+func (s *Speaker) apply() error {
+	if s.core == nil {
+		return nil
+	}
+	withdraw, announce := diff(s.have, s.want)
+	if len(withdraw) > 0 {
+		if err := s.core.withdraw(withdraw); err != nil {
+			return err
+		}
+		for _, p := range withdraw {
+			delete(s.have, p)
+		}
+	}
+	for _, r := range announce {
+		if err := s.core.announce(s.attrs, r); err != nil {
+			return err
+		}
+		s.have[r.Prefix] = r.Depreferred
+	}
+	return nil
+}
+
+// announced lists what GoBGP has been told to announce.
+func (s *Speaker) announced() (list []netip.Prefix) {
+	s.exclusively(func(l []netip.Prefix) { list = l })
+	return list
+}
+
+// exclusively runs f, with what is announced, while no route changes.
+func (s *Speaker) exclusively(f func(announced []netip.Prefix)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]netip.Prefix, 0, len(s.have))
+	for p := range s.have {
+		list = append(list, p)
+	}
+	f(list)
+}
+
+// Peers returns the state of every peer, in the order of the configuration.
+func (s *Speaker) Peers() []PeerState {
+	list := make([]PeerState, len(s.peers))
+	for i, p := range s.peers {
+		list[i] = p.snapshot()
+	}
+	return list
+}
+
+// RouterID returns our identifier, or the zero Addr as long as the box has no
+// address to take it from.
+func (s *Speaker) RouterID() netip.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.routerID
+}
+
+// ResetPeer is what the loss of BFD means to a peer (RFC 5882, section 10.2):
+// an established session is ended with Cease, BFD Down (RFC 9384), and dialed
+// again. One that is not established is left alone, since it has nothing to
+// lose. text is the reason for status and log. The error is that of an unknown
+// address.
+func (s *Speaker) ResetPeer(addr netip.Addr, text string) error {
+	p := s.byAddr[addr]
+	if p == nil {
+		return fmt.Errorf("failed to reset peer %s: not configured", addr)
+	}
+	if cur := p.session(); cur != nil {
+		cur.last(cease(ceaseBFD, ""), text)
+	}
+	return nil
+}
+
+// lastWords is the shutdown communication for every router.
+func (s *Speaker) lastWords() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.farewell
+}
+
+// Close ends every session with a Cease and text (RFC 9003), stops GoBGP, and
+// returns when Run has ended or ctx is done. The caller has withdrawn the
+// routes and waited: what was not sent yet is lost.
+func (s *Speaker) Close(ctx context.Context, text string) error {
+	s.mu.Lock()
+	first, started := !s.closed, s.started
+	if first {
+		s.closed, s.farewell = true, text
+		close(s.quit)
+	}
+	s.mu.Unlock()
+	if !started {
+		return nil
+	}
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("failed to end the BGP sessions in time: %w", ctx.Err())
+	}
+}

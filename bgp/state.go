@@ -1,0 +1,54 @@
+package bgp
+
+import (
+	"net/netip"
+	"time"
+)
+
+// State is where a peer's session stands (RFC 4271, section 8.2.2). Connect
+// stands for all of reaching the router, the waits between dials included.
+type State uint8
+
+// The states, in the order in which a session passes them.
+const (
+	Idle State = iota
+	Connect
+	OpenSent
+	OpenConfirm
+	Established
+)
+
+// String returns the state in capitals, as routers print it.
+func (s State) String() string {
+	switch s {
+	case Idle:
+		return "IDLE"
+	case Connect:
+		return "CONNECT"
+	case OpenSent:
+		return "OPENSENT"
+	case OpenConfirm:
+		return "OPENCONFIRM"
+	case Established:
+		return "ESTABLISHED"
+	}
+	return "UNKNOWN"
+}
+
+// PeerState is what is known of a peer at one moment.
+type PeerState struct {
+	Address netip.Addr
+	ASN     uint32
+	// State is a State's text, "IDLE" to "ESTABLISHED".
+	State string
+	// Since is when State began.
+	Since time.Time
+	// LastError says in words why there is no session, or why routes of one
+	// family are withheld in spite of one. Empty: nothing is wrong.
+	LastError string
+	// RouterID is the router's identifier, once it said it.
+	RouterID netip.Addr
+	// Sent are the prefixes that the router has been given and not withdrawn
+	// in this session, sorted: their UPDATE is written to its socket.
+	Sent []netip.Prefix
+}
