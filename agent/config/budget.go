@@ -2,12 +2,11 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
 	"time"
-
-	"recuse/probe/dnsx"
 )
 
 // Bounds on the UDP probes that one server address gets. Resolvers that limit
@@ -31,6 +30,7 @@ type use struct {
 func (p *parser) budgets(services []Service, raw []rawService) {
 	uses := map[netip.AddrPort][]use{}
 	var order []netip.AddrPort
+	told := map[string]bool{}
 	for _, u := range usesOf(services, raw) {
 		if uses[u.server] == nil {
 			order = append(order, u.server)
@@ -39,12 +39,13 @@ func (p *parser) budgets(services []Service, raw []rawService) {
 	}
 	for _, server := range order {
 		total, terms := sum(uses[server])
-		if total <= perMinute {
+		last := uses[server][len(uses[server])-1]
+		if total <= perMinute || told[last.path] {
 			continue
 		}
-		last := uses[server][len(uses[server])-1]
-		p.fail(last.path, last.text, "makes %s UDP probes a minute to %s (%s); the most is %d a minute and %d "+
-			"in a second, which resolvers bear, so use a longer interval or tcp://",
+		told[last.path] = true
+		p.fail(last.path, last.text, "too often: %s UDP probes a minute would go to %s (%s), and %d a minute "+
+			"and %d in a second are the most that resolvers can be trusted to answer; use a longer interval or tcp://",
 			count(total), server, strings.Join(terms, ", "), perMinute, perSecond)
 	}
 }
@@ -59,41 +60,44 @@ func sum(uses []use) (total float64, terms []string) {
 	return total, terms
 }
 
-// count returns a rate without digits that say nothing.
-func count(rate float64) string { return strconv.FormatFloat(rate, 'f', -1, 32) }
+// count returns a rate, rounded up to a tenth.
+func count(rate float64) string {
+	return strconv.FormatFloat(math.Ceil(rate*10-1e-6)/10, 'f', -1, 64)
+}
 
 // usesOf returns what all checks ask of servers over UDP, the checks of the
 // service paths among them.
 func usesOf(services []Service, raw []rawService) []use {
 	var uses []use
 	for i, s := range services {
-		path := false
+		first := true
 		for j, c := range s.Checks {
-			if c.DNS == nil || !c.DNS.Server.Addr.IsValid() {
+			if c.DNS == nil {
 				continue
 			}
 			at := index(index("services", i)+".checks", j)
-			u := use{path: at + ".interval", text: raw[i].Checks[j].Interval, words: at, interval: c.Interval}
-			if isUDP(c.DNS.Server) {
-				uses = append(uses, u.of(c.DNS.Server.Addr))
+			u := use{c.DNS.Server.Addr, at + ".interval", raw[i].Checks[j].Interval, at, c.Interval}
+			if c.DNS.Server.Net == "udp" {
+				uses = append(uses, u)
 			}
-			if !path && !s.ServicePath.Off && isUDP(c.DNS.Server) {
+			if first && c.DNS.Server.Net == "udp" && !s.ServicePath.Off {
 				u.words = ServicePathName + " of " + index("services", i)
-				for _, r := range s.Addresses {
-					uses = append(uses, u.of(netip.AddrPortFrom(r.Addr(), c.DNS.Server.Addr.Port())))
-				}
+				uses = append(uses, u.onto(s.Addresses)...)
 			}
-			path = true
+			first = false
 		}
 	}
 	return uses
 }
 
-// of returns the use with a server.
-func (u use) of(server netip.AddrPort) use {
-	u.server = server
-	return u
+// onto returns the use once for each valid service address.
+func (u use) onto(addresses []netip.Prefix) []use {
+	var uses []use
+	for _, r := range addresses {
+		if r.IsValid() {
+			u.server = netip.AddrPortFrom(r.Addr(), u.server.Port())
+			uses = append(uses, u)
+		}
+	}
+	return uses
 }
-
-// isUDP reports whether a server is asked over UDP.
-func isUDP(s dnsx.Server) bool { return s.Net == "udp" }

@@ -99,9 +99,15 @@ func (p *parser) communities(path string, raw []scalar) []string {
 		default:
 			list = append(list, s.text)
 		}
+		if s.text == gracefulShutdown {
+			p.warn(at, &s, "makes this node second choice for good; deprefer does that when it is due")
+		}
 	}
 	return list
 }
+
+// gracefulShutdown is the community that asks for another route (RFC 8326).
+const gracefulShutdown = "65535:0"
 
 // isMark reports whether a community could be taken for a node's mark.
 func isMark(s string) bool {

@@ -95,7 +95,7 @@ func (p *parser) httpsServer(path string, s *scalar) dnsx.Server {
 	return dnsx.Server{Net: "https", Addr: netip.AddrPortFrom(a, uint16(n))}
 }
 
-// question returns the name that is asked for.
+// question returns the name that is asked for, empty if wrong.
 func (p *parser) question(path string, s *scalar) string {
 	s = orDefault(s, DefaultDNSName)
 	name := strings.ReplaceAll(s.text, random, label)
@@ -106,8 +106,11 @@ func (p *parser) question(path string, s *scalar) string {
 		p.fail(path, s, "not a DNS name: %s", why)
 	case name == s.text:
 		p.warn(path, s, "has no {random}, so that an answer out of a cache passes for a healthy resolver")
+		fallthrough
+	default:
+		return s.text
 	}
-	return s.text
+	return ""
 }
 
 // badName returns what is wrong with a DNS name, or nothing (RFC 1035 section
@@ -118,7 +121,10 @@ func badName(name string) string {
 		return "" // the root
 	}
 	name = strings.TrimSuffix(name, ".")
-	if len(name) > longest {
+	switch {
+	case name == "":
+		return "it is empty"
+	case len(name) > longest:
 		return "longer than 253 characters"
 	}
 	for l := range strings.SplitSeq(name, ".") {
@@ -164,7 +170,7 @@ func (p *parser) soa(path string, r rawDNS, name string) string {
 		p.fail(path, r.SOA, "not a DNS name: %s", why)
 		return ""
 	}
-	if !isWithin(name, r.SOA.text) {
+	if name != "" && !isWithin(name, r.SOA.text) {
 		p.fail(path, r.SOA, "the name asked for, %s, does not lie in this zone", name)
 	}
 	return r.SOA.text

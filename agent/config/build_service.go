@@ -95,7 +95,7 @@ func (p *parser) link(path string, r rawLink) Link {
 	}
 }
 
-// linkName returns the name of an interface, as the kernel allows it
+// linkName returns the name of an interface, empty if wrong, as the kernel allows it
 // (dev_valid_name): IFNAMSIZ less its zero byte, no slash, colon or space.
 func (p *parser) linkName(path string, s *scalar, def string) string {
 	const most = 15
@@ -110,7 +110,7 @@ func (p *parser) linkName(path string, s *scalar, def string) string {
 	default:
 		return s.text
 	}
-	return def
+	return ""
 }
 
 // addresses returns the service addresses, zero in place of those that are

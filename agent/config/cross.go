@@ -9,6 +9,7 @@ func (p *parser) cross(c *Config, raw rawConfig) {
 	p.crossRoutes(c.Services, raw.Services)
 	p.crossDrainFiles(c.Services, raw.Services)
 	p.crossPeers(c, raw.BGP)
+	p.crossServers(c.Services, raw.Services)
 	p.budgets(c.Services, raw.Services)
 }
 
@@ -16,6 +17,9 @@ func (p *parser) cross(c *Config, raw rawConfig) {
 func (p *parser) crossNames(services []Service, raw []rawService) {
 	first := map[string]int{}
 	for i, s := range services {
+		if s.Name == "" || p.isExcused(index("services", i)) {
+			continue // reported already
+		}
 		j, again := first[s.Name]
 		if again && !p.sharesLink(services[i], services[j], raw[i]) {
 			p.fail(index("services", i)+".name", raw[i].Name,
@@ -40,6 +44,9 @@ func (p *parser) sharesLink(a, b Service, raw rawService) bool {
 func (p *parser) crossLinks(services []Service, raw []rawService) {
 	first := map[string]int{}
 	for i, s := range services {
+		if s.Link.Name == "" || p.isExcused(index("services", i)) {
+			continue // reported already
+		}
 		j, again := first[s.Link.Name]
 		if again && (s.Link.Kind != KindExisting || services[j].Link.Kind != KindExisting) {
 			p.fail(index("services", i)+".link.name", raw[i].Link.Name,
@@ -159,5 +166,34 @@ func (p *parser) crossPeers(c *Config, raw rawBGP) {
 func (p *parser) notService(path string, s *scalar, a netip.Addr, own map[netip.Addr]string) {
 	if where, ok := own[a]; ok {
 		p.fail(path, s, "is a service address (%s), which every node of the service has", where)
+	}
+}
+
+// crossServers reports checks that ask their own service's addresses. Those
+// are not there before the checks have passed, so that would be never.
+func (p *parser) crossServers(services []Service, raw []rawService) {
+	for i, s := range services {
+		if s.Link.Kind == KindExisting && s.Link.WhenOut == WhenOutKeep {
+			continue // the addresses are always there
+		}
+		for j, c := range s.Checks {
+			at := index(index("services", i)+".checks", j)
+			if c.DNS != nil {
+				p.ownServer(at+".dns.server", raw[i].Checks[j].DNS.Server, c.DNS.Server.Addr, s)
+			}
+			if c.TCP != nil {
+				p.ownServer(at+".tcp.address", raw[i].Checks[j].TCP.Address, c.TCP.Address, s)
+			}
+		}
+	}
+}
+
+// ownServer reports a server that is an address of the service itself.
+func (p *parser) ownServer(path string, text *scalar, server netip.AddrPort, s Service) {
+	for _, r := range s.Addresses {
+		if r.IsValid() && r.Addr() == server.Addr() {
+			p.fail(path, text, "is a service address, which is there only after the checks have passed; "+
+				"use 127.0.0.1 or the node's own address (%s asks the service addresses)", ServicePathName)
+		}
 	}
 }

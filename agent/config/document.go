@@ -121,7 +121,7 @@ func (d *document) mapping(n *yaml.Node, t reflect.Type, path string) map[string
 		at := join(path, key.Value)
 		field, known := fields[key.Value]
 		switch first, again := seen[key.Value]; {
-		case key.Kind != yaml.ScalarNode || key.Value == "":
+		case key.Kind != yaml.ScalarNode:
 			d.report(key, join(path, "?"), "a key must be a word, not "+shape(key))
 		case key.ShortTag() == "!!merge":
 			d.report(key, at, "merge keys are not supported; repeat the settings")
@@ -147,7 +147,11 @@ func (d *document) unknown(key *yaml.Node, fields map[string]reflect.Type, path 
 		rule += "; did you mean " + near + "?"
 		d.meant = append(d.meant, join(path, near))
 	}
-	d.report(key, join(path, key.Value), rule)
+	at := join(path, key.Value)
+	if key.Value == "" {
+		at = join(path, `""`)
+	}
+	d.report(key, at, rule)
 }
 
 // value walks one value along its type. It reports whether the value may be
@@ -231,7 +235,11 @@ func (d *document) section(n *yaml.Node, t reflect.Type, path string) (any, bool
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return map[string]any{}, true
 	}
-	d.report(n, path, "must be a mapping of settings, not "+shape(n))
+	if lone {
+		d.report(n, path, "must be a word or a mapping of settings, not "+shape(n))
+	} else {
+		d.report(n, path, "must be a mapping of settings, not "+shape(n))
+	}
 	return nil, false
 }
 

@@ -60,7 +60,9 @@ func checkPassword(text string) error {
 		return errors.New("the file is empty; its first line is the password")
 	case len(text) > maxPassword:
 		return fmt.Errorf("the password is longer than %d bytes, the most that TCP MD5 takes", maxPassword)
-	case strings.ContainsAny(text, "\r\n\x00"):
+	case strings.ContainsRune(text, 0):
+		return errors.New("the file has a zero byte; its one line is the password")
+	case strings.ContainsAny(text, "\r\n"):
 		return errors.New("the file has more than one line; its one line is the password")
 	}
 	return nil

@@ -168,8 +168,8 @@ func (p *parser) family(path string, s *scalar, v4 bool) netip.Addr {
 // maxName is the length of the longest name of a service or check.
 const maxName = 63
 
-// name returns the name of a service or check. It ends up in commands, file
-// names and metrics, so it is kept simple.
+// name returns the name of a service or check, empty if wrong. It ends up in
+// commands, file names and metrics, so it is kept simple.
 func (p *parser) name(path string, s *scalar, def string) string {
 	switch {
 	case s == nil:
@@ -181,7 +181,7 @@ func (p *parser) name(path string, s *scalar, def string) string {
 	default:
 		return s.text
 	}
-	return def
+	return ""
 }
 
 // notInName reports whether a name may not hold a character.
