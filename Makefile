@@ -28,6 +28,8 @@ build:
 # The binary for this machine, which the lab uses.
 bin/recuse: FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/recuse
+bin/recuse-authority: FORCE
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./lab/authority/recuse-authority
 bin/recuse-lab: FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/recuse-lab
 FORCE:
@@ -39,10 +41,10 @@ test: deps lint test-unit test-netns
 test-unit:
 	RECUSE_TEST_UNPRIVILEGED=1 $(GO) test -race ./...
 
-test-netns: bin/recuse
+test-netns: bin/recuse bin/recuse-authority
 	@if [ "$$(id -u)" != 0 ]; then \
 		echo "the namespace tests need root: sudo make test-netns"; exit 1; fi
-	RECUSE_TEST_REQUIRE_ROOT=1 RECUSE_TEST_BINARY=$(CURDIR)/bin/recuse \
+	RECUSE_TEST_REQUIRE_ROOT=1 RECUSE_TEST_BIN=$(CURDIR)/bin \
 		$(GO) test -count=1 -p 1 -timeout 15m $(NETNS)
 
 lint:
@@ -62,7 +64,7 @@ deps:
 			$$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
 
 # The main job in one command: a lab, a fault, what the client felt.
-demo: deps bin/recuse bin/recuse-lab
+demo: deps bin/recuse bin/recuse-authority bin/recuse-lab
 	bin/recuse-lab demo --recuse bin/recuse
 
 ci: test build test-vm demo

@@ -22,6 +22,9 @@ func (s Stance) String() string {
 	return [...]string{"withdrawn", "depreferred", "announced"}[s]
 }
 
+// MarshalText writes the word, in JSON logs too.
+func (s Stance) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Phase is where a service stands on its way in or out.
 type Phase uint8
 
@@ -47,6 +50,9 @@ func (p Phase) String() string {
 	return [...]string{"down", "raising", "serving", "draining", "leaving",
 		"held"}[p]
 }
+
+// MarshalText writes the word, in JSON logs too.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // Reason says why a phase began. It is the value of a metric's label, so the
 // set is small and fixed; the evidence goes beside it as text.
@@ -84,6 +90,9 @@ var reasons = [...]string{
 
 // String gives the word used in logs, status and metrics.
 func (r Reason) String() string { return reasons[r] }
+
+// MarshalText writes the word, in JSON logs too.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // bad tells whether an operator should look at it.
 func (r Reason) bad() bool {

@@ -58,7 +58,7 @@ func newWorld(t *testing.T, change func(*config.Service)) *world {
 	if change != nil {
 		change(&conf)
 	}
-	log := slog.New(slog.NewTextHandler(w.logs, nil))
+	log := slog.New(slog.NewJSONHandler(w.logs, nil))
 	w.loop = newLoop(log, About{Node: "n1", LoadedAt: w.start})
 	w.loop.links, w.loop.speaker = w.linksC, w
 	w.svc = &service{conf: conf, link: w, dirty: true,

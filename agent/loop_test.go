@@ -53,6 +53,11 @@ func TestLoopComesUp(t *testing.T) {
 		w.expect("0s routes []")
 		w.until(4100 * time.Millisecond)
 		w.expect("4s raise", "4s routes "+both)
+		want := `"from":"raising","to":"serving","stance":"announced",` +
+			`"reason":"addresses-answer","detail":"2 of 2 addresses answer"`
+		if !strings.Contains(w.logs.String(), want) {
+			t.Errorf("no transition in words in the log:\n%s", w.logs)
+		}
 	})
 }
 
