@@ -24,6 +24,11 @@
 //   - Equal routes of different ASNs are balanced. FRR needs multipath-relax for
 //     that, BIRD merge paths, RouterOS multipath (7.20 and later).
 //   - Graceful restart is off on both ends: a helper keeps a dead node's route.
+//     FRR 8.4 does not offer it less for a peer group that says so, hence the line
+//     beside each neighbour.
+//   - BFD has the node's timers. FRR 8.4 makes it multihop (RFC 5883) for an eBGP
+//     neighbour with GTSM, so the node must speak that; its iBGP on one link and
+//     all of BIRD's direct sessions are single hop.
 //   - Prefix limits warn or block, and never close a session, since a limit that
 //     closes one takes a healthy node out.
 //   - Timers stand beside each neighbour, since FRR delays a BFD down by 30 s
