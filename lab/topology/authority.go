@@ -42,11 +42,8 @@ func (a *Authority) start(ctx context.Context) error {
 	if err := a.Process.Start(); err != nil {
 		return err
 	}
-	return Within(ctx, 5*time.Second, "the authority serve", func() (bool, string) {
+	return a.ready(ctx, 5*time.Second, "the authority serve", func() (bool, string) {
 		_, err := a.Zones(ctx)
-		if err != nil && !a.Running() {
-			return false, "it has ended: " + a.Log()
-		}
 		return err == nil, fmt.Sprint(err)
 	})
 }

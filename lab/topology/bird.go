@@ -31,10 +31,7 @@ func (b *bird) start(ctx context.Context) error {
 	if err := b.daemon.Start(); err != nil {
 		return err
 	}
-	return Within(ctx, 10*time.Second, "bird answer", func() (bool, string) {
-		if !b.daemon.Running() {
-			return false, "it has ended: " + b.daemon.Log()
-		}
+	return b.daemon.ready(ctx, 10*time.Second, "bird answer", func() (bool, string) {
 		_, err := b.host.Run(ctx, b.command("show status")...)
 		return err == nil, fmt.Sprint(err)
 	})

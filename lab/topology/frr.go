@@ -105,10 +105,7 @@ func (f *frr) launch(ctx context.Context, p *Process, socket string) error {
 	if err := p.Start(); err != nil {
 		return err
 	}
-	return Within(ctx, 10*time.Second, p.Name+" open "+socket, func() (bool, string) {
-		if !p.Running() {
-			return false, "it has ended: " + p.Log()
-		}
+	return p.ready(ctx, 10*time.Second, p.Name+" open "+socket, func() (bool, string) {
 		return exists(path), "no socket"
 	})
 }

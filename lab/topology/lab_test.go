@@ -2,50 +2,185 @@ package topology_test
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 
 	"recuse/lab/authority"
+	"recuse/lab/load"
 	"recuse/lab/topology"
 	"recuse/lab/topology/labtest"
 )
 
+// soon bounds one question in a test.
+const soon = 5 * time.Second
+
+// ask puts a question that must be answered and returns response code, whether
+// there were addresses, and the node.
+func ask(t *testing.T, h *topology.Host, at netip.Addr, name string, qtype uint16) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	m, err := h.Ask(ctx, at, name, qtype)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s %d by %s", dns.RcodeToString[m.Rcode], len(m.Answer), m.IsEdns0().Option[0])
+}
+
+// by is what ask returns of node n ("6e31" is n1).
+func by(rcode string, answers int, node string) string {
+	return fmt.Sprintf("%s %d by %x", rcode, answers, node)
+}
+
+// TestLab raises the base of the lab behind each router: the client reaches
+// every node's resolver over both families, and through it the authority.
 func TestLab(t *testing.T) {
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
-			start := time.Now()
 			lab := labtest.StartBare(t, topology.Options{Router: router})
-			t.Log(time.Since(start))
-			ctx := t.Context()
+			if len(lab.Nodes) != 3 || lab.Router != lab.Routers[0] {
+				t.Fatalf("%d nodes, router %v", len(lab.Nodes), lab.Router)
+			}
 			for _, n := range lab.Nodes {
-				for _, a := range []any{n.V4, n.V6} {
-					_ = a
+				got := []string{
+					ask(t, lab.Client.Host, n.V4, "nas.lan.", dns.TypeA),
+					ask(t, lab.Client.Host, n.V6, "tv.lan.", dns.TypeAAAA),
+					ask(t, lab.Client.Host, n.V4, "no-such-host.lan.", dns.TypeA),
+					ask(t, lab.Client.Host, n.V6, "video.internet.example.", dns.TypeA),
+					ask(t, lab.Client.Host, n.V4, "0123.fresh.internet.example.", dns.TypeA),
+					ask(t, lab.Client.Host, n.V4, "elsewhere.invalid-tld.", dns.TypeA),
 				}
-				m, err := lab.Client.Ask(ctx, n.V4, "nas.lan", dns.TypeA)
-				t.Log(m, err)
-				m, err = lab.Client.Ask(ctx, n.V6, "x.fresh.internet.example.", dns.TypeAAAA)
-				t.Log(m, err)
+				want := []string{
+					by("NOERROR", 1, n.ShortName), by("NOERROR", 1, n.ShortName), by("NXDOMAIN", 0, n.ShortName),
+					by("NOERROR", 1, n.ShortName), by("NOERROR", 1, n.ShortName), by("NXDOMAIN", 0, n.ShortName),
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("unexpected answers of %s (-want +got):\n%s", n.ShortName, d)
+				}
 			}
-			lab.Authority.SetFailure(ctx, "lan.", authority.ServFail)
-			m, err := lab.Client.Ask(ctx, lab.Nodes[0].V4, "foo.lan", dns.TypeA)
-			t.Log(m, err)
-			lab.Authority.SetFailure(ctx, "lan.", authority.None)
-			if err := lab.Nodes[0].Freeze(); err != nil {
-				t.Fatal(err)
+			question := map[string]string{topology.FRR: "show version", topology.BIRD: "show status"}[router]
+			if out, err := lab.Router.Show(t.Context(), question); err != nil || out == "" {
+				t.Errorf("the router says %q, %v", out, err)
 			}
-			c, cancel := context.WithTimeout(ctx, time.Second)
-			m, err = lab.Client.Ask(c, lab.Nodes[0].V4, "foo.lan", dns.TypeA)
-			cancel()
-			t.Log(m, err)
-			if err := lab.Nodes[0].Thaw(); err != nil {
-				t.Fatal(err)
-			}
-			m, err = lab.Client.Ask(ctx, lab.Nodes[0].V4, "foo.lan", dns.TypeA)
-			t.Log(m, err)
-			start = time.Now()
-			t.Log(lab.Close(), time.Since(start))
 		})
+	}
+}
+
+// TestSpread gives every node the service address by hand and the router a
+// route to all three: the client's source ports spread over them, each answer
+// bears the service address (a connected socket takes no other), and when one
+// resolver is killed only its share is lost.
+func TestSpread(t *testing.T) {
+	lab := labtest.StartBare(t, topology.Options{})
+	for _, p := range topology.DefaultAddresses() {
+		for _, n := range lab.Nodes {
+			if err := n.AddAddress("lo", p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		route(t, lab, p, lab.Nodes)
+		got, err := lab.Router.NextHops(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(3, len(got)); d != "" {
+			t.Fatalf("unexpected next hops %v (-want +got):\n%s", got, d)
+		}
+		f := spread(t, lab, p.Addr())
+		if f.Lost != 0 || f.Bad != 0 || min(f.Nodes["n1"], f.Nodes["n2"], f.Nodes["n3"]) < 15 {
+			t.Errorf("unexpected figures over %s: %+v", p, f)
+		}
+	}
+	if err := lab.Nodes[1].Resolver.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	f := spread(t, lab, topology.DefaultAddresses()[0].Addr())
+	if f.Nodes["n2"] != 0 || f.Lost < 15 || f.Lost > 90 || f.Nodes["n1"]+f.Nodes["n3"]+f.Lost != f.Asked {
+		t.Errorf("unexpected figures without n2: %+v", f)
+	}
+}
+
+// route gives the router a route of the prefix over the nodes.
+func route(t *testing.T, lab *topology.Lab, p netip.Prefix, nodes []*topology.Node) {
+	t.Helper()
+	argv := []string{"ip", "route", "replace", p.String()}
+	for _, n := range nodes {
+		hop := n.V4
+		if p.Addr().Is6() {
+			hop = n.V6
+		}
+		argv = append(argv, "nexthop", "via", hop.String())
+	}
+	if _, err := lab.Router.Run(t.Context(), argv...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spread asks an address 150 times.
+func spread(t *testing.T, lab *topology.Lab, at netip.Addr) load.Figures {
+	t.Helper()
+	records, err := load.Run(t.Context(), load.Config{
+		Rate: 300, Duration: 500 * time.Millisecond,
+		Ask: load.UDP(netip.AddrPortFrom(at, 53), time.Second, lab.Client.Dial),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load.Summarize(records)
+}
+
+// TestTwoLabs raises two labs at once: equal addresses, different boxes.
+func TestTwoLabs(t *testing.T) {
+	a := labtest.StartBare(t, topology.Options{Nodes: 1})
+	b := labtest.StartBare(t, topology.Options{Nodes: 2, Router: topology.BIRD})
+	if a.ID() == b.ID() {
+		t.Fatalf("both labs are %s", a.ID())
+	}
+	if err := a.Authority.SetFailure(t.Context(), authority.LAN, authority.ServFail); err != nil {
+		t.Fatal(err)
+	}
+	at := a.Nodes[0].V4
+	if got, want := ask(t, a.Client.Host, at, "x.lan.", dns.TypeA), by("SERVFAIL", 0, "n1"); got != want {
+		t.Errorf("the first lab answers %s, want %s", got, want)
+	}
+	if got, want := ask(t, b.Client.Host, at, "x.lan.", dns.TypeA), by("NXDOMAIN", 0, "n1"); got != want {
+		t.Errorf("the second lab answers %s, want %s", got, want)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if got, want := ask(t, b.Client.Host, b.Nodes[1].V6, "y.lan.", dns.TypeA), by("NXDOMAIN", 0, "n2"); got != want {
+		t.Errorf("after the first is closed the second lab answers %s, want %s", got, want)
+	}
+}
+
+// TestTwoRouters lets the first router fall silent and everybody go by the
+// second.
+func TestTwoRouters(t *testing.T) {
+	lab := labtest.StartBare(t, topology.Options{Nodes: 1, Routers: 2})
+	if err := lab.Routers[0].Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	silent(t, lab.Client.Host, lab.Nodes[0].V4)
+	if err := lab.SetGateway(lab.Routers[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ask(t, lab.Client.Host, lab.Nodes[0].V4, "x.lan.", dns.TypeA), by("NXDOMAIN", 0, "n1"); got != want {
+		t.Errorf("through the second router: %s, want %s", got, want)
+	}
+}
+
+// silent fails the test if anything answers there within half a second.
+func silent(t *testing.T, h *topology.Host, at netip.Addr) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if m, err := h.Ask(ctx, at, "silence.lan.", dns.TypeA); err == nil {
+		t.Errorf("%s answered: %v", at, m)
 	}
 }

@@ -27,7 +27,7 @@ func newNode(h *Host, index int, o Options) *Node {
 	n := &Node{
 		Host: h, Index: index, ASN: FirstNodeASN + uint32(index),
 		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
-		recuse: o.Recuse, askAt: netip.MustParseAddr("127.0.0.1"),
+		recuse: o.Recuse, askAt: o.askAt(),
 	}
 	n.Resolver = h.process("unbound", func() []string {
 		return []string{tool("unbound"), "-d", "-p", "-c", n.Path("unbound.conf")}

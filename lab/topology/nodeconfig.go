@@ -31,7 +31,7 @@ func (n *Node) config(o Options, kind string) map[string]any {
 		"node":      n.ShortName,
 		"state_dir": n.Path("state"),
 		"control":   map[string]any{"socket": n.Path("recuse.sock")},
-		"bgp":       map[string]any{"asn": n.ASN, "peers": peers},
+		"bgp":       map[string]any{"asn": n.ASN, "router_id": n.V4.String(), "peers": peers},
 		"services": []any{map[string]any{
 			"name":      "dns",
 			"addresses": addresses,

@@ -38,8 +38,8 @@ type Options struct {
 	// configuration files; by default `recuse peering` does.
 	RouterConfig func(router string, configs []string) (string, error)
 
-	ResolverListen []string // unbound's addresses; none: all, present and future
-	ResolverExtra  string   // more lines for unbound's server section
+	ResolverListen []netip.Addr // unbound's addresses; none: all, present and future
+	ResolverExtra  string       // more lines for unbound's server section
 
 	// What New does not start, for a test that starts it later by itself.
 	WithoutRouter, WithoutResolver, WithoutAgent bool
@@ -74,6 +74,14 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("authority: no command and no recuse binary to find it beside")
 	}
 	return o, nil
+}
+
+// askAt is an address at which a node's resolver listens.
+func (o Options) askAt() netip.Addr {
+	if len(o.ResolverListen) > 0 {
+		return o.ResolverListen[0]
+	}
+	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
 // set gives v the value d if it has none.

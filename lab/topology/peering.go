@@ -8,12 +8,12 @@ import (
 
 // routerConfig makes the configuration of one router out of the nodes' files.
 func (l *Lab) routerConfig(ctx context.Context, router int) (string, error) {
-	make := l.options.RouterConfig
-	if make == nil {
+	write := l.options.RouterConfig
+	if write == nil {
 		if l.options.Recuse == "" {
 			return bare(l.options.Router), nil
 		}
-		make = func(router string, configs []string) (string, error) {
+		write = func(router string, configs []string) (string, error) {
 			return peering(ctx, l.options.Recuse, router, configs)
 		}
 	}
@@ -25,7 +25,7 @@ func (l *Lab) routerConfig(ctx context.Context, router int) (string, error) {
 		}
 		configs = append(configs, path)
 	}
-	text, err := make(l.options.Router, configs)
+	text, err := write(l.options.Router, configs)
 	if err != nil {
 		return "", fmt.Errorf("failed to make router configuration: %w", err)
 	}

@@ -1,13 +1,11 @@
 package topology
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -17,33 +15,89 @@ import (
 const dumpTries = 5
 
 // NextHops are the next hops of a prefix in the host's kernel, sorted; none if
-// it has no such route.
+// it has no such route. Of routes with different metrics the best counts.
 func (h *Host) NextHops(prefix netip.Prefix) ([]netip.Addr, error) {
-	filter := &netlink.Route{Dst: ipNet(prefix), Table: unix.RT_TABLE_MAIN}
-	family := netlink.FAMILY_V4
-	if prefix.Addr().Is6() {
-		family = netlink.FAMILY_V6
+	t, err := h.table()
+	if err != nil {
+		return nil, err
 	}
-	var routes []netlink.Route
-	var err error
+	return t.hops(prefix.Masked()), nil
+}
+
+// table reads the host's main table.
+func (h *Host) table() (table, error) {
+	t := table{}
+	for _, family := range []int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
+		routes, err := h.dump(family)
+		if err != nil {
+			return nil, fmt.Errorf("failed to read routes of %s: %w", h.ShortName, err)
+		}
+		for _, r := range routes {
+			t.apply(unix.RTM_NEWROUTE, &r)
+		}
+	}
+	return t, nil
+}
+
+// dump lists the main table's routes of one family.
+func (h *Host) dump(family int) (routes []netlink.Route, err error) {
+	filter := &netlink.Route{Table: unix.RT_TABLE_MAIN}
 	for range dumpTries {
-		routes, err = h.link.RouteListFiltered(family, filter, netlink.RT_FILTER_DST|netlink.RT_FILTER_TABLE)
+		routes, err = h.link.RouteListFiltered(family, filter, netlink.RT_FILTER_TABLE)
 		if !errors.Is(err, netlink.ErrDumpInterrupted) {
 			break
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("failed to read routes of %s: %w", h.ShortName, err)
-	}
-	var hops []netip.Addr
-	for _, r := range routes {
-		hops = append(hops, gateways(&r)...)
-	}
-	slices.SortFunc(hops, netip.Addr.Compare)
-	return slices.Compact(hops), nil
+	return routes, err
 }
 
-// gateways are the next hops of one route.
+// slot is where the kernel keeps one route.
+type slot struct {
+	prefix netip.Prefix
+	metric int
+}
+
+// table is a main table: the next hops of every route that has any.
+type table map[slot][]netip.Addr
+
+// apply takes one message of the kernel into the table and returns the prefix
+// that it is about; false if it is none of the main table's. A new route's
+// message has all its next hops. A deleted one's has those that go: IPv6 may
+// lose one of several.
+func (t table) apply(kind uint16, r *netlink.Route) (netip.Prefix, bool) {
+	prefix, ok := prefixOf(r.Dst)
+	if !ok || r.Table != unix.RT_TABLE_MAIN {
+		return netip.Prefix{}, false
+	}
+	at, hops := slot{prefix, r.Priority}, gateways(r)
+	if kind == unix.RTM_DELROUTE {
+		hops = slices.DeleteFunc(slices.Clone(t[at]), func(a netip.Addr) bool {
+			return len(hops) == 0 || slices.Contains(hops, a)
+		})
+	}
+	if len(hops) == 0 {
+		delete(t, at)
+	} else {
+		t[at] = hops
+	}
+	return prefix, true
+}
+
+// hops are the next hops of a prefix: those of its best metric.
+func (t table) hops(prefix netip.Prefix) []netip.Addr {
+	var best *slot
+	for at := range t {
+		if at.prefix == prefix && (best == nil || at.metric < best.metric) {
+			best = &at
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return slices.Clone(t[*best])
+}
+
+// gateways are the next hops of one route, sorted.
 func gateways(r *netlink.Route) []netip.Addr {
 	var hops []netip.Addr
 	add := func(gw net.IP, via netlink.Destination) {
@@ -58,59 +112,8 @@ func gateways(r *netlink.Route) []netip.Addr {
 	for _, m := range r.MultiPath {
 		add(m.Gw, m.Via)
 	}
-	return hops
-}
-
-// RouteEvent is a change of a route in a host's kernel.
-type RouteEvent struct {
-	At       time.Time // when the kernel's message was read, with a monotonic reading
-	Prefix   netip.Prefix
-	NextHops []netip.Addr // the route's next hops after it, sorted; none: the route is gone
-}
-
-// Watch tells every change of the host's main table until ctx ends. The channel
-// is closed then, or when the kernel's messages were lost. Next hops are read
-// again at each message, since the kernel tells of IPv6 next hops one by one.
-func (h *Host) Watch(ctx context.Context) (<-chan RouteEvent, error) {
-	updates := make(chan netlink.RouteUpdate, 256)
-	// Errors end the stream, which closes updates; there is nothing to add.
-	err := netlink.RouteSubscribeWithOptions(updates, ctx.Done(), netlink.RouteSubscribeOptions{
-		Namespace:              &h.handle,
-		ErrorCallback:          func(error) {},
-		ReceiveBufferSize:      1 << 20,
-		ReceiveBufferForceSize: true,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("failed to watch routes of %s: %w", h.ShortName, err)
-	}
-	events := make(chan RouteEvent, 256)
-	go h.relay(ctx, updates, events)
-	return events, nil
-}
-
-// relay turns updates into events.
-func (h *Host) relay(ctx context.Context, updates <-chan netlink.RouteUpdate, events chan<- RouteEvent) {
-	defer close(events)
-	for u := range updates {
-		at := time.Now()
-		prefix, ok := prefixOf(u.Dst)
-		if u.Table != unix.RT_TABLE_MAIN || !ok {
-			continue
-		}
-		hops, err := h.NextHops(prefix)
-		if err != nil {
-			continue
-		}
-		select {
-		case events <- RouteEvent{At: at, Prefix: prefix, NextHops: hops}:
-		case <-ctx.Done():
-			// Drain, or the library's reader would wait for ever.
-			for range updates {
-				continue
-			}
-			return
-		}
-	}
+	slices.SortFunc(hops, netip.Addr.Compare)
+	return slices.Compact(hops)
 }
 
 // prefixOf converts a destination; a default route's may be absent.

@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func unboundConfig(n *Node, o Options) string {
 // listenLines makes unbound listen everywhere and answer from the address that
 // was asked, also one that comes later; or on the given addresses, whether they
 // exist yet or not.
-func listenLines(addresses []string) string {
+func listenLines(addresses []netip.Addr) string {
 	if len(addresses) == 0 {
 		return "  interface: 0.0.0.0\n  interface: ::0\n  interface-automatic: yes\n"
 	}
@@ -69,10 +70,7 @@ func stub(b *strings.Builder, zone string, host int) {
 // WaitResolver waits until the node's resolver answers a name of the home zone
 // on the node's own address: it listens and its way to the authority works.
 func (n *Node) WaitResolver(ctx context.Context) error {
-	return Within(ctx, 10*time.Second, "the resolver of "+n.ShortName+" answer", func() (bool, string) {
-		if !n.Resolver.Running() {
-			return false, "it has ended: " + n.Resolver.Log()
-		}
+	return n.Resolver.ready(ctx, 10*time.Second, "the resolver of "+n.ShortName+" answer", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		m, err := n.Ask(ctx, n.askAt, "router.lan.", dns.TypeA)

@@ -29,6 +29,20 @@ func WaitFor(ctx context.Context, what string, condition func() (ok bool, saw st
 	}
 }
 
+// ready waits for a condition of a process that has been started, and no longer
+// than the process lives.
+func (p *Process) ready(ctx context.Context, d time.Duration, what string, condition func() (bool, string)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	return Within(ctx, d, what, func() (bool, string) {
+		if !p.Running() {
+			cancel(fmt.Errorf("%s has ended", p.Name))
+			return false, p.Log()
+		}
+		return condition()
+	})
+}
+
 // Within is WaitFor with a deadline of its own.
 func Within(ctx context.Context, d time.Duration, what string, condition func() (bool, string)) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
