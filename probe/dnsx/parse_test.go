@@ -52,6 +52,7 @@ func TestParseErrors(t *testing.T) {
 		{server, "localhost:53", address},
 		{server, "10.1.1", address},
 		{server, "[10.1.1.1", address},
+		{server, "10.1.1.1]:53", address},
 		{server, "10.1.1.1:0", port},
 		{server, "10.1.1.1:65536", port},
 		{server, "10.1.1.1:", port},

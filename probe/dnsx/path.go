@@ -53,19 +53,14 @@ func NewPath(c PathConfig) (*Path, error) {
 // address if something is wrong; the times span all of them, and an answer from
 // any is a sign of life.
 func (p *Path) Probe(ctx context.Context) probe.Result {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	sent := time.Now()
 	found := make(chan named, len(p.targets))
 	for _, t := range p.targets {
 		go func() { found <- named{addr: t.addr, finding: t.ask(ctx)} }()
 	}
-	worst, alive := <-found, false
-	alive = worst.alive
+	worst := <-found
+	alive := worst.alive
 	for range len(p.targets) - 1 {
-		if worst.cause == probe.Refused {
-			cancel() // Nothing is worse: the others cannot change the result.
-		}
 		next := <-found
 		alive = alive || next.alive
 		worst = worse(worst, next)
@@ -90,9 +85,11 @@ func (n named) outcome() string {
 	return fmt.Sprintf("%v: %s", n.addr, n.text)
 }
 
-// worse returns the worse of two findings, the first if they are alike.
+// worse returns the worse of two findings; of two alike, that of the lower
+// address, so that the outcome does not depend on which came first.
 func worse(a, b named) named {
-	if badness(b.cause) > badness(a.cause) {
+	switch x, y := badness(a.cause), badness(b.cause); {
+	case y > x, x == y && b.addr.Less(a.addr):
 		return b
 	}
 	return a

@@ -75,5 +75,8 @@ func splitPort(s string) (host string, port uint16, err error) {
 	if err != nil || n == 0 {
 		return "", 0, errors.New("the port is not a number from 1 to 65535, leave it out for 53")
 	}
-	return strings.Trim(s[:colon], "[]"), uint16(n), nil
+	if inner, ok := strings.CutPrefix(s[:colon], "["); ok {
+		return strings.TrimSuffix(inner, "]"), uint16(n), nil
+	}
+	return s[:colon], uint16(n), nil
 }

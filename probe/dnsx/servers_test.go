@@ -65,11 +65,16 @@ func listen(t *testing.T, addr string) *net.UDPConn {
 // addrOf returns the address of a socket.
 func addrOf(conn *net.UDPConn) netip.AddrPort { return conn.LocalAddr().(*net.UDPAddr).AddrPort() }
 
-// scripted starts a UDP server that hands every query to reply, which answers
-// from whatever socket it likes.
+// scripted starts a UDP server on a free loopback port. It hands every query to
+// reply, which answers from whatever socket it likes.
 func scripted(t *testing.T, reply func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort)) Server {
 	t.Helper()
-	conn := listen(t, "127.0.0.1:0")
+	return scriptedOn(t, listen(t, "127.0.0.1:0"), reply)
+}
+
+// scriptedOn is scripted on a socket that is open already.
+func scriptedOn(t *testing.T, conn *net.UDPConn, reply func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort)) Server {
+	t.Helper()
 	go func() {
 		buf := make([]byte, 4096)
 		for {
@@ -119,6 +124,15 @@ func record(text string) dns.RR {
 		panic(err)
 	}
 	return rr
+}
+
+// unassigned is a documentation address that no box has.
+var unassigned = netip.MustParseAddr("192.0.2.77")
+
+// udpPort returns the server on an address and port.
+func udpPort(t *testing.T, addr string) Server {
+	t.Helper()
+	return Server{Net: "udp", Addr: netip.MustParseAddrPort(addr)}
 }
 
 // local is the question of most tests: a fresh name in lan.

@@ -90,10 +90,11 @@ func (t *target) learn(at int, sent time.Time, f finding) {
 	}
 }
 
-// firmer returns which of two findings from two sources says more: that a
-// probe could not be made from one says nothing about the other.
+// firmer returns which of two findings says more of the address. The second is
+// asked for only if the first is no answer, and a refusal is the kernel's word
+// while silence may be a filter's.
 func firmer(a, b finding) finding {
-	if b.cause == probe.Unmade {
+	if b.cause == probe.Unmade || b.cause == probe.Silent && a.cause == probe.Refused {
 		return a
 	}
 	return b
