@@ -2,7 +2,6 @@ package authority
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -58,7 +57,7 @@ func Run(ctx context.Context, c Config) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-failed:
-		return fmt.Errorf("failed to serve: %w", errors.Join(err, net.ErrClosed))
+		return fmt.Errorf("failed to serve: %w", err)
 	}
 }
 

@@ -66,8 +66,7 @@ func (n *Node) peer(o Options, router int) map[string]any {
 	return p
 }
 
-// writeConfig writes the node's recuse.yaml and, for each router of several, a
-// copy that has only the sessions with it: what that router is configured from.
+// writeConfig writes the node's recuse.yaml and what it names.
 func (n *Node) writeConfig(o Options, kind string) error {
 	if o.Password != "" {
 		if err := n.write(PasswordFile, o.Password+"\n"); err != nil {
@@ -86,6 +85,12 @@ func (n *Node) writeConfig(o Options, kind string) error {
 	}
 	n.tree = tree
 	return nil
+}
+
+// Reconfigure changes the node's recuse.yaml. A running agent is not told.
+func (n *Node) Reconfigure(change func(config map[string]any)) error {
+	change(n.tree)
+	return n.WriteConfig(ConfigFile, n.tree)
 }
 
 // WriteConfig writes a configuration tree to a file of the node.

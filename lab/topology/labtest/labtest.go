@@ -38,9 +38,8 @@ func Require(t testing.TB, router string) {
 	}
 }
 
-// Start raises a lab that ends with the test. Options.Recuse and
-// Options.Authority are filled in if they are empty; WithoutRecuse leaves the
-// agents out.
+// Start raises a lab with agents that ends with the test. The paths of the
+// binaries are filled in.
 func Start(t testing.TB, o topology.Options) *topology.Lab {
 	t.Helper()
 	dir := Build(t)
