@@ -95,8 +95,8 @@ func (p *parser) link(path string, r rawLink) Link {
 	}
 }
 
-// linkName returns the name of an interface, empty if wrong, as the kernel allows it
-// (dev_valid_name): IFNAMSIZ less its zero byte, no slash, colon or space.
+// linkName returns the name of an interface, empty if wrong. The kernel allows
+// (dev_valid_name) IFNAMSIZ less a zero byte, and no slash, colon or space.
 func (p *parser) linkName(path string, s *scalar, def string) string {
 	const most = 15
 	strange := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("/:%", r) }

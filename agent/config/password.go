@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// maxPassword is the longest password that the kernel takes, TCP_MD5SIG_MAXKEYLEN.
+// maxPassword is the longest password that the kernel takes, in bytes
+// (TCP_MD5SIG_MAXKEYLEN).
 const maxPassword = 80
 
 // password returns what the file of a password holds.

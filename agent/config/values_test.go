@@ -16,6 +16,7 @@ func TestNearest(t *testing.T) {
 		{"dash", "hold-time", "hold_time"},
 		{"dash and letter", "hold-tim", "hold_time"},
 		{"short and far", "xsn", "asn"},
+		{"short and swapped", "san", "asn"},
 		{"short and farther", "xyn", ""},
 		{"far", "timeout", ""},
 		{"nothing", "", ""},
