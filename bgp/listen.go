@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,11 +27,12 @@ func (s *Speaker) listen(ctx context.Context) (*net.TCPListener, error) {
 // keys, and a TTL for our side of the handshake that ttl_security takes.
 func (s *Speaker) prepareListener(fd int) error {
 	inet6 := s.cfg.Listen.Addr().Is6()
-	level, ttl := unix.IPPROTO_IP, unix.IP_TTL
-	if inet6 {
-		level, ttl = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS
+	// An IPv6 socket takes IPv4 connections too, with the TTL of IPv4.
+	err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, 255)
+	if err == nil && inet6 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255)
 	}
-	if err := unix.SetsockoptInt(fd, level, ttl, 255); err != nil {
+	if err != nil {
 		return fmt.Errorf("failed to set TTL 255: %w", err)
 	}
 	for _, p := range s.cfg.Peers {
@@ -60,7 +60,7 @@ func (s *Speaker) accept(l *net.TCPListener) {
 			_ = conn.Close()
 			continue
 		}
-		if err := p.adopt(conn, s.cfg.Listen.Addr()); err != nil {
+		if err := p.adopt(conn); err != nil {
 			p.log.Debug("bgp connection closed", "error", err)
 			_ = conn.Close()
 			continue
@@ -70,7 +70,7 @@ func (s *Speaker) accept(l *net.TCPListener) {
 }
 
 // adopt sets the options of an accepted connection.
-func (p *peer) adopt(conn *net.TCPConn, at netip.Addr) error {
+func (p *peer) adopt(conn *net.TCPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("failed to reach a socket: %w", err)

@@ -5,10 +5,9 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"testing"
 )
 
-// logBook keeps the lines of info and above, and shows all to the test's log.
+// logBook keeps the lines of info and above.
 type logBook struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -22,7 +21,7 @@ func (l *logBook) Write(b []byte) (int, error) {
 }
 
 // logger returns the logger to inject.
-func (l *logBook) logger(*testing.T) *slog.Logger {
+func (l *logBook) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }
 

@@ -10,8 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/osrg/gobgp/v4/pkg/packet/bgp"
 )
+
+// compareAddrs lets cmp look at addresses.
+var compareAddrs = cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})
 
 // rawRouter is a router of few words: it takes connections on a loopback
 // address and does what a test says, well or badly.
@@ -163,21 +167,15 @@ func (c *rawConn) quiet(wait time.Duration) {
 // running is a Speaker in its Run.
 type running struct {
 	*Speaker
-	t       *testing.T
-	changed chan struct{}
-	logs    *logBook
+	t    *testing.T
+	logs *logBook
 }
 
 // startSpeaker runs a Speaker until the test ends.
 func startSpeaker(t *testing.T, c Config) *running {
 	t.Helper()
-	r := &running{t: t, changed: make(chan struct{}, 1), logs: &logBook{}}
-	s, err := New(c, r.logs.logger(t), func() {
-		select {
-		case r.changed <- struct{}{}:
-		default:
-		}
-	})
+	r := &running{t: t, logs: &logBook{}}
+	s, err := New(c, r.logs.logger(), func() {})
 	if err != nil {
 		t.Fatalf("failed to make a speaker: %v", err)
 	}
@@ -192,28 +190,28 @@ func startSpeaker(t *testing.T, c Config) *running {
 	return r
 }
 
-// until waits for a condition, looking at every notification and now and
-// then.
-func (r *running) until(what string, ok func() bool) {
-	r.t.Helper()
-	until(r.t, what, r.changed, ok)
+// until fails the test if ok does not come true.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	if !holds(ok) {
+		t.Fatalf("in vain: %s", what)
+	}
 }
 
-// until waits at most 20 s for ok.
-func until(t *testing.T, what string, changed <-chan struct{}, ok func() bool) {
-	t.Helper()
-	end := time.NewTimer(20 * time.Second)
+// holds waits at most 30 s for ok, and reports whether it came true.
+func holds(ok func() bool) bool {
+	end := time.NewTimer(30 * time.Second)
 	defer end.Stop()
-	now := time.NewTicker(20 * time.Millisecond)
-	defer now.Stop()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
 	for !ok() {
 		select {
-		case <-changed:
-		case <-now.C:
+		case <-again.C:
 		case <-end.C:
-			t.Fatalf("in vain: %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // state returns the state of the peer of that index.
@@ -222,7 +220,7 @@ func (r *running) state(i int) PeerState { return r.Peers()[i] }
 // established waits for a peer.
 func (r *running) established(i int) {
 	r.t.Helper()
-	r.until("session established", func() bool { return r.state(i).State == "ESTABLISHED" })
+	until(r.t, "session established", func() bool { return r.state(i).State == "ESTABLISHED" })
 }
 
 // routes turns prefixes into full routes.

@@ -1,0 +1,98 @@
+package bgp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// helperEnv makes the test binary a speaker that is driven over its standard
+// input: sockets of a process started by "ip netns exec" are in that
+// namespace whatever goroutine opens them.
+const helperEnv = "RECUSE_BGP_HELPER"
+
+func TestMain(m *testing.M) {
+	if conf := os.Getenv(helperEnv); conf != "" {
+		if err := helperMain(conf, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// order is one line to the helper; reply is its answer, and a line without
+// Reply is a log line for the test.
+type order struct {
+	Do     string // set, peers, close, reset
+	Routes []Route
+	Text   string
+	Peer   string
+}
+
+// reply answers an order.
+type reply struct {
+	Err   string
+	Peers []PeerState
+	At    time.Time // just before the order was carried out
+}
+
+// helperMain runs a speaker with conf until its input ends.
+func helperMain(conf string, in io.Reader, out io.Writer) error {
+	var c Config
+	if err := json.Unmarshal([]byte(conf), &c); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	s, err := New(c, log, func() {})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			log.Error("Run failed", "error", err)
+		}
+	})
+	answers := json.NewEncoder(out)
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var o order
+		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
+			return err
+		}
+		if err := answers.Encode(s.obey(ctx, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obey carries out an order.
+func (s *Speaker) obey(ctx context.Context, o order) reply {
+	r := reply{At: time.Now()}
+	var err error
+	switch o.Do {
+	case "set":
+		err = s.Set(o.Routes)
+	case "close":
+		err = s.Close(ctx, o.Text)
+	case "reset":
+		err = s.ResetPeer(s.peers[0].cfg.Address, o.Text)
+	}
+	if err != nil {
+		r.Err = err.Error()
+	}
+	r.Peers = s.Peers()
+	return r
+}
