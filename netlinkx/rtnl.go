@@ -121,11 +121,16 @@ func (r *rtnl) Lock(names []string) (io.Closer, error) { return lockNames(names)
 // request sends one request of our own making and waits for its
 // acknowledgement.
 func (r *rtnl) request(kind, flags int, data ...nl.NetlinkRequestData) error {
+	_, err := r.ask(kind, flags, 0, data...)
+	return err
+}
+
+// ask is request for one whose answers, of the type, are wanted.
+func (r *rtnl) ask(kind, flags int, answer uint16, data ...nl.NetlinkRequestData) ([][]byte, error) {
 	req := nl.NewNetlinkRequest(kind, flags|unix.NLM_F_ACK)
 	req.Sockets = r.sockets
 	for _, d := range data {
 		req.AddData(d)
 	}
-	_, err := req.Execute(unix.NETLINK_ROUTE, 0)
-	return err
+	return req.Execute(unix.NETLINK_ROUTE, answer)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -14,6 +15,13 @@ import (
 // int, which cannot hold it on a 32 bit box; hence addresses are written by
 // requests of our own.
 const forever = ^uint32(0)
+
+// How long to wait for the kernel's worker that makes an IPv6 address local,
+// and how long between looks.
+const (
+	localWait = 50 * time.Millisecond
+	localStep = 200 * time.Microsecond
+)
 
 // addresses returns the host addresses on the link.
 func (r *rtnl) addresses(link netlink.Link) ([]Address, error) {
@@ -73,8 +81,32 @@ func (r *rtnl) applyAddress(op Op) error {
 			return err
 		}
 	}
-	return r.request(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
+	err := r.request(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL,
 		addressData(link.Index, op.Prefix)...)
+	if err == nil {
+		r.awaitLocal(op.Prefix.Addr())
+	}
+	return err
+}
+
+// awaitLocal waits until the kernel takes packets to a for its own. For IPv6 a
+// worker of the kernel's sees to that, even without duplicate address
+// detection, up to a millisecond after the address was added; a first probe
+// sent at once would be lost. It gives up silently after localWait.
+func (r *rtnl) awaitLocal(a netip.Addr) {
+	deadline := time.Now().Add(localWait)
+	for a.Is6() && !r.isLocal(a) && time.Now().Before(deadline) {
+		time.Sleep(localStep)
+	}
+}
+
+// isLocal says whether the kernel's route to an IPv6 address is to itself.
+func (r *rtnl) isLocal(a netip.Addr) bool {
+	msg := nl.NewRtMsg()
+	msg.Family, msg.Dst_len = nl.FAMILY_V6, uint8(a.BitLen())
+	answers, err := r.ask(unix.RTM_GETROUTE, 0, unix.RTM_NEWROUTE, msg,
+		nl.NewRtAttr(unix.RTA_DST, a.AsSlice()))
+	return err == nil && len(answers) > 0 && nl.DeserializeRtMsg(answers[0]).Type == unix.RTN_LOCAL
 }
 
 // addressData describes p on the link. An IPv6 address is used at once, without
