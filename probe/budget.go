@@ -59,20 +59,20 @@ func (b *Budget) ask(urgent bool) *ticket {
 	return t
 }
 
-// hurry makes a waiting ticket an urgent one.
+// hurry makes a waiting ticket an urgent one. The timer is right already: an
+// urgent ticket goes before others, but not sooner than they could.
 func (b *Budget) hurry(t *ticket) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.urgent = true
-	b.serve(time.Now())
 }
 
-// cancel takes a ticket out of the queue. A ticket already granted is spent.
+// cancel takes a ticket out of the queue. A ticket already granted is spent. A
+// timer that was set for it finds the next one's time.
 func (b *Budget) cancel(t *ticket) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = slices.DeleteFunc(b.waiting, func(o *ticket) bool { return o == t })
-	b.serve(time.Now())
 }
 
 // wake serves the queue when the timer says that somebody may go.

@@ -232,7 +232,7 @@ func (s *run) take(res Result) {
 // lateOut tells whether a probe is out late that the verdict would still count.
 func (s *run) lateOut() bool {
 	for f := range s.flights {
-		if f.late && !f.stray && !s.verdict.outdated(f.sent) {
+		if f.late && !s.verdict.outdated(f.sent) {
 			return true
 		}
 	}

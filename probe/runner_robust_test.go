@@ -45,6 +45,26 @@ func TestRunnerStuckProber(t *testing.T) {
 	})
 }
 
+// TestRunnerStuckAtEnd proves that the end does not wait for a prober that
+// heeds no context and has not been given up yet.
+func TestRunnerStuckAtEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		f := &fake{serve: func(ctx context.Context) Result {
+			<-free
+			return passes(ctx)
+		}}
+		h := start(t, defaults(), f, nil)
+		time.Sleep(time.Millisecond)
+		begin := time.Now()
+		h.end(t)
+		if took := time.Since(begin); took != endAfter {
+			t.Errorf("the end took %v, want %v", took, endAfter)
+		}
+		close(free)
+	})
+}
+
 // TestRunnerStuckRecovers proves that probes are made again once the stuck
 // ones have ended, and that their late results count for nothing.
 func TestRunnerStuckRecovers(t *testing.T) {
@@ -84,12 +104,25 @@ func TestRunnerEnds(t *testing.T) {
 			cancelled <- ctx.Err()
 			return passes(ctx)
 		}}
-		h := start(t, defaults(), f, NewBudget())
-		time.Sleep(100 * time.Millisecond)
+		b := NewBudget()
+		for range BudgetPerSecond - 1 {
+			b.ask(false)
+		}
+		c := defaults()
+		c.Interval = 50 * time.Millisecond
+		h := start(t, c, f, b)
+		time.Sleep(100 * time.Millisecond) // One is out, one waits for the budget.
+		synctest.Wait()
+		if len(b.waiting) != 1 {
+			t.Errorf("%d probes wait for the budget, want 1", len(b.waiting))
+		}
 		begin := time.Now()
 		h.end(t)
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("the end took %v", took)
+		}
+		if len(b.waiting) != 0 {
+			t.Error("a probe still waits for the budget")
 		}
 		if err := <-cancelled; err != context.Canceled {
 			t.Errorf("the prober's context ended with %v", err)

@@ -318,6 +318,11 @@ func TestRunnerReport(t *testing.T) {
 		for len(h.reports) > 0 {
 			last = <-h.reports
 		}
+		f.become(refuses)
+		r, _ := h.await(Dead)
+		if r.Stats != last.Stats {
+			t.Errorf("stats %+v after refusals, want %+v", r.Stats, last.Stats)
+		}
 		const ms = time.Millisecond
 		if want := (Stats{P50: 8 * ms, P95: 8 * ms, P99: 8 * ms, N: 21}); last.Stats != want {
 			t.Errorf("stats %+v, want %+v", last.Stats, want)

@@ -61,11 +61,9 @@ func (s schedule) after(v Verdict, res Result, late bool, now time.Time) schedul
 	return s
 }
 
-// doubt starts suspicion: the next probe leaves a fast interval from now.
+// doubt starts suspicion: the next probe leaves a fast interval from now, or
+// sooner if suspicion lasts already.
 func (s schedule) doubt(now time.Time) schedule {
-	if s.suspicious {
-		return s
-	}
 	s.suspicious = true
 	return s.by(now.Add(s.fast))
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ type step struct {
 
 // result returns the step's result.
 func (s step) result() Result {
-	return Result{Sent: at(s.sent), Done: at(s.done), Cause: s.cause, Outcome: s.cause.String(), Alive: s.alive || s.cause == Passed}
+	return Result{Sent: at(s.sent), Done: at(s.done), Cause: s.cause, Outcome: s.cause.String(), Alive: s.alive}
 }
 
 // counts is what a table compares.
@@ -39,35 +40,61 @@ type counts struct {
 // usual are the rules of the tables.
 var usual = Rules{Fall: 3, Rise: 2, SilentAfter: 3 * time.Second, UnknownAfter: 60 * time.Second}
 
-// TestVerdict walks the law of the verdict row by row.
-func TestVerdict(t *testing.T) {
-	up := []step{
-		{0, 1, Passed, true, Unknown, 0, 1, false},
-		{1000, 1001, Passed, true, OK, 0, 2, true},
+// up are the steps that bring a check up.
+var up = []step{
+	{0, 1, Passed, true, Unknown, 0, 1, false},
+	{1000, 1001, Passed, true, OK, 0, 2, true},
+}
+
+// walk is one row of a verdict's table.
+type walk struct {
+	name  string
+	up    bool // the check is brought up first
+	steps []step
+}
+
+// walkAll takes the steps of each row and compares the verdict after each.
+func walkAll(t *testing.T, rows []walk) {
+	for _, tt := range rows {
+		t.Run(tt.name, func(t *testing.T) {
+			var v Verdict
+			steps := tt.steps
+			if tt.up {
+				steps = slices.Concat(up, steps)
+			}
+			for i, s := range steps {
+				v = v.Next(usual, s.result())
+				want := counts{s.level, s.fails, s.passes, s.ready}
+				got := counts{v.Level, v.Fails, v.Passes, v.Ready}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("unexpected verdict after step %d, %+v (-want +got):\n%s", i, s, diff)
+				}
+			}
+		})
 	}
-	tests := []struct {
-		name  string
-		start []step
-		steps []step
-	}{
-		{name: "rises after rise passes", start: up},
-		{name: "a failure breaks the rise", steps: []step{
+}
+
+// TestVerdict walks the law of rise and fall row by row.
+func TestVerdict(t *testing.T) {
+	walkAll(t, []walk{
+		{"rises after rise passes", true, nil},
+		{"a failure breaks the rise", false, []step{
 			{0, 1, Passed, true, Unknown, 0, 1, false},
 			{1000, 1001, Wrong, true, Unknown, 1, 0, false},
 			{2000, 2001, Passed, true, Unknown, 0, 1, false},
 			{3000, 3001, Passed, true, OK, 0, 2, true},
 		}},
-		{name: "fewer than fall failures change nothing", start: up, steps: []step{
+		{"fewer than fall failures change nothing", true, []step{
 			{2000, 2500, Silent, false, OK, 1, 0, true},
 			{2050, 2550, Silent, false, OK, 2, 0, true},
 			{2600, 2601, Passed, true, OK, 0, 1, true},
 		}},
-		{name: "refused is dead at once", start: up, steps: []step{
+		{"refused is dead at once", true, []step{
 			{2000, 2000, Refused, false, OK, 1, 0, true},
 			{2005, 2005, Refused, false, OK, 2, 0, true},
 			{2010, 2010, Refused, false, Dead, 3, 0, false},
 		}},
-		{name: "one that is not refused makes it sick", start: up, steps: []step{
+		{"one that is not refused makes it sick", true, []step{
 			{2000, 2000, Refused, false, OK, 1, 0, true},
 			{2005, 2005, Refused, false, OK, 2, 0, true},
 			{2010, 2510, Silent, false, Sick, 3, 0, false},
@@ -75,14 +102,14 @@ func TestVerdict(t *testing.T) {
 			{4010, 4010, Refused, false, Sick, 5, 0, false},
 			{4510, 4510, Refused, false, Dead, 6, 0, false},
 		}},
-		{name: "silence is sick first and dead after silent_after", start: up, steps: []step{
+		{"silence is sick first and dead after silent_after", true, []step{
 			{2000, 2500, Silent, false, OK, 1, 0, true},
 			{2050, 2550, Silent, false, OK, 2, 0, true},
 			{2100, 2600, Silent, false, Sick, 3, 0, false},
 			{4400, 4900, Silent, false, Sick, 4, 0, false},
 			{4500, 5000, Silent, false, Dead, 5, 0, false},
 		}},
-		{name: "a wrong answer is a sign of life", start: up, steps: []step{
+		{"a wrong answer is a sign of life", true, []step{
 			{2000, 2500, Silent, false, OK, 1, 0, true},
 			{2050, 2550, Silent, false, OK, 2, 0, true},
 			{2600, 2600, Wrong, true, Sick, 3, 0, false},
@@ -91,7 +118,7 @@ func TestVerdict(t *testing.T) {
 			{7500, 8000, Silent, false, Dead, 6, 0, false},
 			{8500, 8501, Wrong, true, Sick, 7, 0, false},
 		}},
-		{name: "dead gets better by a sign of life only", start: up, steps: []step{
+		{"dead gets better by a sign of life only", true, []step{
 			{2000, 2000, Refused, false, OK, 1, 0, true},
 			{2005, 2005, Refused, false, OK, 2, 0, true},
 			{2010, 2010, Refused, false, Dead, 3, 0, false},
@@ -101,7 +128,19 @@ func TestVerdict(t *testing.T) {
 			{5015, 5016, Passed, true, Sick, 0, 1, false},
 			{6015, 6016, Passed, true, OK, 0, 2, true},
 		}},
-		{name: "a failure that left before a pass counts for no fall", start: up, steps: []step{
+		{"falls from the start", false, []step{
+			{0, 0, Refused, false, Unknown, 1, 0, false},
+			{1000, 1000, Refused, false, Unknown, 2, 0, false},
+			{2000, 2000, Refused, false, Dead, 3, 0, false},
+		}},
+	})
+}
+
+// TestVerdictOverlapping walks through results that come in another order than
+// their probes left in.
+func TestVerdictOverlapping(t *testing.T) {
+	walkAll(t, []walk{
+		{"a failure that left before a pass counts for no fall", true, []step{
 			{2000, 2500, Silent, false, OK, 1, 0, true},
 			{2050, 2550, Silent, false, OK, 2, 0, true},
 			{2110, 2560, Passed, true, OK, 0, 1, true},
@@ -110,12 +149,12 @@ func TestVerdict(t *testing.T) {
 			{2105, 2605, Refused, false, OK, 0, 0, true},
 			{2120, 2620, Silent, false, OK, 1, 0, true},
 		}},
-		{name: "a failure that left before a pass breaks a rise", steps: []step{
+		{"a failure that left before a pass breaks a rise", false, []step{
 			{1000, 1001, Passed, true, Unknown, 0, 1, false},
 			{500, 1500, Silent, false, Unknown, 0, 0, false},
 			{2000, 2001, Passed, true, Unknown, 0, 1, false},
 		}},
-		{name: "a pass that left before a failure leaves only that", start: up, steps: []step{
+		{"a pass that left before a failure leaves only that", true, []step{
 			{2010, 2011, Wrong, true, OK, 1, 0, true},
 			{2060, 2061, Wrong, true, OK, 2, 0, true},
 			{2000, 2400, Passed, true, OK, 1, 0, true},
@@ -123,7 +162,35 @@ func TestVerdict(t *testing.T) {
 			{2460, 2461, Wrong, true, Sick, 3, 0, false},
 			{2420, 2800, Passed, true, Sick, 1, 0, false},
 		}},
-		{name: "unmade neither falls nor rises", steps: []step{
+		{"the newest pass counts, not the one that came last", true, []step{
+			{2100, 2101, Passed, true, OK, 0, 3, true},
+			{2050, 2110, Passed, true, OK, 0, 4, true},
+			{2080, 2120, Wrong, true, OK, 0, 0, true},
+		}},
+		{"the newest failure counts, not the one that came last", true, []step{
+			{2100, 2101, Wrong, true, OK, 1, 0, true},
+			{2050, 2110, Wrong, true, OK, 2, 0, true},
+			{2080, 2120, Passed, true, OK, 1, 0, true},
+		}},
+		{"silence counts from a sign of life that came while it was out", true, []step{
+			{2000, 2600, Wrong, true, OK, 1, 0, true},
+			{2050, 2650, Silent, false, OK, 2, 0, true},
+			{5000, 5550, Silent, false, Sick, 3, 0, false},
+			{5050, 5600, Silent, false, Dead, 4, 0, false},
+		}},
+		{"silence counts from the first probe that went unanswered", true, []step{
+			{2100, 2100, Refused, false, OK, 1, 0, true},
+			{2000, 2500, Silent, false, OK, 2, 0, true},
+			{4400, 4900, Silent, false, Sick, 3, 0, false},
+			{4500, 5000, Silent, false, Dead, 4, 0, false},
+		}},
+	})
+}
+
+// TestVerdictUnmade walks through probes that could not be made.
+func TestVerdictUnmade(t *testing.T) {
+	walkAll(t, []walk{
+		{"unmade neither falls nor rises", false, []step{
 			{0, 1, Passed, true, Unknown, 0, 1, false},
 			{1000, 1001, Unmade, false, Unknown, 0, 0, false},
 			{2000, 2001, Passed, true, Unknown, 0, 1, false},
@@ -134,7 +201,7 @@ func TestVerdict(t *testing.T) {
 			{7000, 7001, Unmade, true, OK, 2, 0, true},
 			{8000, 8001, Wrong, true, Sick, 3, 0, false},
 		}},
-		{name: "unmade in a row is unknown, then sick", start: up, steps: []step{
+		{"unmade in a row is unknown, then sick", true, []step{
 			{2000, 2000, Unmade, false, OK, 0, 0, true},
 			{3000, 3000, Unmade, false, OK, 0, 0, true},
 			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
@@ -144,14 +211,14 @@ func TestVerdict(t *testing.T) {
 			{66000, 66001, Passed, true, Sick, 0, 1, false},
 			{67000, 67001, Passed, true, OK, 0, 2, true},
 		}},
-		{name: "unknown ends with a pass if it has not fallen", start: up, steps: []step{
+		{"unknown ends with a pass if it has not fallen", true, []step{
 			{2000, 2000, Unmade, false, OK, 0, 0, true},
 			{3000, 3000, Unmade, false, OK, 0, 0, true},
 			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
 			{5000, 5001, Wrong, true, Unknown, 1, 0, true},
 			{6000, 6001, Passed, true, OK, 0, 1, true},
 		}},
-		{name: "falls out of unknown", start: up, steps: []step{
+		{"falls out of unknown", true, []step{
 			{2000, 2000, Unmade, false, OK, 0, 0, true},
 			{3000, 3000, Unmade, false, OK, 0, 0, true},
 			{4000, 4000, Unmade, false, Unknown, 0, 0, true},
@@ -163,24 +230,17 @@ func TestVerdict(t *testing.T) {
 			{8000, 8000, Unmade, false, Unknown, 3, 0, false},
 			{9000, 9000, Refused, false, Dead, 4, 0, false},
 		}},
-		{name: "falls from the start", steps: []step{
-			{0, 0, Refused, false, Unknown, 1, 0, false},
-			{1000, 1000, Refused, false, Unknown, 2, 0, false},
-			{2000, 2000, Refused, false, Dead, 3, 0, false},
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var v Verdict
-			for i, s := range append(append([]step(nil), tt.start...), tt.steps...) {
-				v = v.Next(usual, s.result())
-				want := counts{s.level, s.fails, s.passes, s.ready}
-				got := counts{v.Level, v.Fails, v.Passes, v.Ready}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("unexpected verdict after step %d, %+v (-want +got):\n%s", i, s, diff)
-				}
-			}
-		})
+	})
+}
+
+// TestVerdictLastLife proves that the last sign of life is the latest, whoever
+// told of it last.
+func TestVerdictLastLife(t *testing.T) {
+	v := Verdict{}.Next(usual, Result{Sent: at(0), Done: at(20), Cause: Wrong, Alive: true})
+	v = v.Next(usual, Result{Sent: at(1), Done: at(10), Cause: Unmade, Alive: true})
+	v = v.Next(usual, Result{Sent: at(30), Done: at(40), Cause: Refused})
+	if !v.LastLife.Equal(at(20)) {
+		t.Errorf("last sign of life after %v, want 20ms", v.LastLife.Sub(epoch))
 	}
 }
 
@@ -205,7 +265,9 @@ func TestVerdictReason(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Verdict
 			for i := range 4 {
-				if v = v.Next(usual, Result{Sent: at(i * tt.gap), Done: at(i * tt.gap), Cause: tt.cause, Outcome: tt.text}); v.Reason == tt.want {
+				when := at(i * tt.gap)
+				v = v.Next(usual, Result{Sent: when, Done: when, Cause: tt.cause, Outcome: tt.text})
+				if v.Reason == tt.want {
 					break
 				}
 			}

@@ -76,6 +76,8 @@ func TestJudge(t *testing.T) {
 		{"no data of the root", lan, ok, nil, soa("."), nil, wrong("NOERROR from zone . instead of lan.")},
 		{"an alias to nothing is no data", lan, ok, []string{"CNAME nas.lan."}, nil, nil, wrong("NOERROR without the SOA of lan.")},
 		{"data needs no soa", lan, ok, []string{"A 10.1.1.1"}, nil, nil, finding{probe.Passed, "NOERROR", true}},
+		{"data of any type", Config{Name: "{random}.lan", SOA: "lan", Type: dns.TypeANY}, ok, []string{"TXT a"}, nil, nil,
+			finding{probe.Passed, "NOERROR", true}},
 		{"servfail", lan, servfail, nil, nil, nil, wrong("SERVFAIL")},
 		{"servfail with reason", lan, servfail, nil, nil, []uint16{22}, wrong("SERVFAIL (EDE 22 No Reachable Authority)")},
 		{"unknown reason", lan, servfail, nil, nil, []uint16{9999}, wrong("SERVFAIL (EDE 9999)")},

@@ -15,6 +15,7 @@ const (
 	silent  = "is silent"
 	refused = "is refused"
 	absent  = "is absent"
+	useless = "gets a synthesized answer"
 )
 
 // source returns a prober that stands for asking from one source.
@@ -26,6 +27,12 @@ func source(t *testing.T, kind string) *Prober {
 		c.Server = serve(t, "udp", "127.0.0.1", inLan)
 	case silent:
 		c.Server = serve(t, "udp", "127.0.0.1", func(*dns.Msg) *dns.Msg { return nil })
+	case useless:
+		c.Server = serve(t, "udp", "127.0.0.1", func(q *dns.Msg) *dns.Msg {
+			m := inLan(q).SetEdns0(ednsSize, false)
+			m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeSynthesized}}
+			return m
+		})
 	case refused:
 		c.Server = udpPort(t, "127.0.0.1:1")
 	case absent:
@@ -49,6 +56,7 @@ func TestTargetSources(t *testing.T) {
 		{"the second works", silent, answers, []probe.Cause{probe.Silent, probe.Passed, probe.Passed}, 1},
 		{"neither works", silent, silent, []probe.Cause{probe.Silent, probe.Silent, probe.Silent}, 1},
 		{"nothing leaves from the first", absent, answers, []probe.Cause{probe.Passed, probe.Passed}, 1},
+		{"an answer that shows nothing", useless, answers, []probe.Cause{probe.Unmade, probe.Unmade}, 0},
 		{"nothing leaves", absent, absent, []probe.Cause{probe.Unmade, probe.Unmade}, 0},
 		{"refused, then silent", refused, silent, []probe.Cause{probe.Refused, probe.Refused}, 0},
 		{"refused, then absent", refused, absent, []probe.Cause{probe.Refused, probe.Refused}, 0},
