@@ -42,7 +42,7 @@ func (a *Authority) start(ctx context.Context) error {
 	if err := a.Process.Start(); err != nil {
 		return err
 	}
-	return a.ready(ctx, 5*time.Second, "the authority serve", func() (bool, string) {
+	return a.ready(ctx, "the authority serve", func() (bool, string) {
 		_, err := a.Zones(ctx)
 		return err == nil, fmt.Sprint(err)
 	})

@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
 // bird is BIRD: one daemon, one file.
@@ -31,7 +30,7 @@ func (b *bird) start(ctx context.Context) error {
 	if err := b.daemon.Start(); err != nil {
 		return err
 	}
-	return b.daemon.ready(ctx, 10*time.Second, "bird answer", func() (bool, string) {
+	return b.daemon.ready(ctx, "bird answer", func() (bool, string) {
 		_, err := b.host.Run(ctx, b.command("show status")...)
 		return err == nil, fmt.Sprint(err)
 	})

@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // frr is FRR: zebra and bgpd, and bfdd if the configuration speaks of BFD. The
@@ -105,7 +104,7 @@ func (f *frr) launch(ctx context.Context, p *Process, socket string) error {
 	if err := p.Start(); err != nil {
 		return err
 	}
-	return p.ready(ctx, 10*time.Second, p.Name+" open "+socket, func() (bool, string) {
+	return p.ready(ctx, p.Name+" open "+socket, func() (bool, string) {
 		return exists(path), "no socket"
 	})
 }

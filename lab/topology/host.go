@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -163,12 +164,12 @@ func unspecified(a netip.Addr) netip.Addr {
 func (h *Host) Freeze() error {
 	// The wire first, so that no process sends a last word while the others
 	// are being stopped.
-	return errors.Join(h.Unplug(), h.pause((*Process).Stop))
+	return errors.Join(h.Unplug(), h.tell(syscall.SIGSTOP))
 }
 
 // Thaw undoes Freeze.
 func (h *Host) Thaw() error {
-	return errors.Join(h.pause((*Process).Cont), h.Plug())
+	return errors.Join(h.tell(syscall.SIGCONT), h.Plug())
 }
 
 // Unplug cuts the host off somewhere behind its switch ports.
@@ -186,13 +187,11 @@ func (h *Host) end() error {
 	return errors.Join(errs...)
 }
 
-// pause stops or continues every process of the host that runs.
-func (h *Host) pause(f func(*Process) error) error {
+// tell sends a signal to every process of the host that runs.
+func (h *Host) tell(s os.Signal) error {
 	var errs []error
 	for _, p := range h.processes {
-		if p.Running() {
-			errs = append(errs, f(p))
-		}
+		errs = append(errs, p.tell(s))
 	}
 	return errors.Join(errs...)
 }

@@ -16,8 +16,11 @@ import (
 	"recuse/lab/topology/labtest"
 )
 
+// The tests of this package need root and the routers; see labtest.Require, and
+// RECUSE_TEST_REQUIRE_ROOT=1, which lets none of them be skipped.
+
 // soon bounds one question in a test.
-const soon = 5 * time.Second
+const soon = 10 * time.Second
 
 // ask puts a question that must be answered and returns response code, whether
 // there were addresses, and the node.
@@ -126,7 +129,7 @@ func spread(t *testing.T, lab *topology.Lab, at netip.Addr) load.Figures {
 	t.Helper()
 	records, err := load.Run(t.Context(), load.Config{
 		Rate: 300, Duration: 500 * time.Millisecond,
-		Ask: load.UDP(netip.AddrPortFrom(at, 53), time.Second, lab.Client.Dial),
+		Ask: load.UDP(netip.AddrPortFrom(at, 53), soon, lab.Client.Dial),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -116,10 +116,22 @@ func (p *Process) Signal(s os.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.running() {
-		return fmt.Errorf("failed to send %s to %s: it does not run", s, p.Name)
+		return fmt.Errorf("failed to send %s to %s: %w", s, p.Name, os.ErrProcessDone)
 	}
 	if err := p.cmd.Process.Signal(s); err != nil {
 		return fmt.Errorf("failed to send %s to %s: %w", s, p.Name, err)
+	}
+	return nil
+}
+
+// tell sends signals to a process that may end, or have ended, meanwhile.
+func (p *Process) tell(signals ...os.Signal) error {
+	for _, s := range signals {
+		if err := p.Signal(s); errors.Is(err, os.ErrProcessDone) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -170,24 +182,20 @@ func (p *Process) ExitCode() (int, error) {
 // go so that it can hear. It is no error if none runs.
 func (p *Process) End() error {
 	for _, wait := range []time.Duration{again, grace} {
-		if !p.Running() {
-			return nil
-		}
-		err := errors.Join(p.Signal(syscall.SIGTERM), p.Cont())
-		if err != nil && p.Running() {
+		if err := p.tell(syscall.SIGTERM, syscall.SIGCONT); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
-		err = p.Wait(ctx)
+		err := p.Wait(ctx)
 		cancel()
 		if err == nil {
 			return nil
 		}
 	}
-	if err := p.Kill(); err != nil && p.Running() {
+	if err := p.tell(syscall.SIGKILL); err != nil {
 		return err
 	}
-	return nil
+	return p.Wait(context.Background())
 }
 
 // Log returns what the process has written so far, in all its runs.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // Router is a box that forwards between the segments and takes the nodes'
@@ -69,18 +71,13 @@ func (r *Router) Start(ctx context.Context) error {
 
 // Stop ends the daemons in order: the sessions close and the routes leave the
 // kernel.
-func (r *Router) Stop() error { return r.end((*Process).End) }
+func (r *Router) Stop() error { return r.Host.end() }
 
 // Kill kills the daemons. What they installed stays in the kernel.
-func (r *Router) Kill() error { return r.end((*Process).Kill) }
-
-// end ends the daemons, the last started first.
-func (r *Router) end(how func(*Process) error) error {
+func (r *Router) Kill() error {
 	var errs []error
-	for i := len(r.processes) - 1; i >= 0; i-- {
-		if p := r.processes[i]; p.Running() {
-			errs = append(errs, how(p))
-		}
+	for _, p := range slices.Backward(r.processes) {
+		errs = append(errs, p.tell(syscall.SIGKILL), p.Wait(context.Background()))
 	}
 	return errors.Join(errs...)
 }

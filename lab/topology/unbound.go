@@ -70,7 +70,7 @@ func stub(b *strings.Builder, zone string, host int) {
 // WaitResolver waits until the node's resolver answers a name of the home zone
 // on the node's own address: it listens and its way to the authority works.
 func (n *Node) WaitResolver(ctx context.Context) error {
-	return n.Resolver.ready(ctx, 10*time.Second, "the resolver of "+n.ShortName+" answer", func() (bool, string) {
+	return n.Resolver.ready(ctx, "the resolver of "+n.ShortName+" answer", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		m, err := n.Ask(ctx, n.askAt, "router.lan.", dns.TypeA)

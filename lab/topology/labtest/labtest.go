@@ -21,15 +21,21 @@ import (
 // recuse-authority. Without it they are built from the sources.
 const Binaries = "RECUSE_TEST_BIN"
 
-// requireRoot is the variable that turns a missing privilege into a failure.
-const requireRoot = "RECUSE_TEST_REQUIRE_ROOT"
+// Variables that, set to 1, turn a missing privilege into a failure, and leave
+// out what needs privileges although they are there.
+const (
+	requireRoot  = "RECUSE_TEST_REQUIRE_ROOT"
+	unprivileged = "RECUSE_TEST_UNPRIVILEGED"
+)
 
-// Require skips the test, or fails it where the environment says that nothing
-// may be skipped, if this box cannot raise a lab with that router.
+// Require skips the test if this box cannot raise a lab with that router, or
+// fails it where the environment says that nothing may be skipped.
 func Require(t testing.TB, router string) {
 	t.Helper()
 	err := topology.Missing(router)
 	switch {
+	case os.Getenv(unprivileged) == "1":
+		t.Skipf("skipped: %s=1, and a lab needs root", unprivileged)
 	case err == nil:
 	case os.Getenv(requireRoot) == "1":
 		t.Fatalf("failed to raise lab: %v", err)
@@ -42,6 +48,7 @@ func Require(t testing.TB, router string) {
 // binaries are filled in.
 func Start(t testing.TB, o topology.Options) *topology.Lab {
 	t.Helper()
+	require(t, o)
 	dir := Build(t)
 	if o.Recuse == "" {
 		o.Recuse = filepath.Join(dir, "recuse")
@@ -52,18 +59,24 @@ func Start(t testing.TB, o topology.Options) *topology.Lab {
 // StartBare raises a lab without agents.
 func StartBare(t testing.TB, o topology.Options) *topology.Lab {
 	t.Helper()
+	require(t, o)
 	return raise(t, Build(t), o)
 }
 
-// raise raises the lab and leaves its end to the test's cleanup. The lab does
-// not take the test's context: that ends before the cleanup prints the logs.
-func raise(t testing.TB, dir string, o topology.Options) *topology.Lab {
+// require is Require for the router of a lab.
+func require(t testing.TB, o topology.Options) {
 	t.Helper()
 	router := o.Router
 	if router == "" {
 		router = topology.FRR
 	}
 	Require(t, router)
+}
+
+// raise raises the lab and leaves its end to the test's cleanup. The lab does
+// not take the test's context: that ends before the cleanup prints the logs.
+func raise(t testing.TB, dir string, o topology.Options) *topology.Lab {
+	t.Helper()
 	o.Authority = []string{filepath.Join(dir, "recuse-authority")}
 	lab, err := topology.New(context.WithoutCancel(t.Context()), o)
 	if err != nil {
