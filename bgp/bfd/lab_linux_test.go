@@ -81,11 +81,11 @@ func (l *lab) build() {
 	l.run("ip -n " + l.router + " link add r1 type veth peer name peer1 netns " + l.peer)
 	for _, a := range []struct{ ns, dev, addrs string }{
 		{"", "us0", "192.0.2.1/24 2001:db8:1::1/64 fe80::1/64"},
-		{"", "us1", "198.51.100.1/24 2001:db8:2::1/64"},
-		{l.router, "r0", "198.51.100.254/24 2001:db8:2::fe/64"},
-		{l.router, "r1", "203.0.113.254/24 2001:db8:3::fe/64"},
+		{"", "us1", "198.51.100.1/24 2001:db8:2::1/64 fe80::1/64"},
+		{l.router, "r0", "198.51.100.254/24 2001:db8:2::fe/64 fe80::fe/64"},
+		{l.router, "r1", "203.0.113.254/24 2001:db8:3::fe/64 fe80::fe/64"},
 		{l.peer, "peer0", "192.0.2.2/24 2001:db8:1::2/64 fe80::2/64"},
-		{l.peer, "peer1", "203.0.113.2/24 2001:db8:3::2/64"},
+		{l.peer, "peer1", "203.0.113.2/24 2001:db8:3::2/64 fe80::2/64"},
 	} {
 		l.run("ip " + in(a.ns) + "link set " + a.dev + " addrgenmode none up")
 		for _, one := range strings.Fields(a.addrs) {

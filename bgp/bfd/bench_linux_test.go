@@ -1,0 +1,149 @@
+package bfd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// BenchmarkLateness measures how late the packets of eight sessions at 50 ms
+// leave, beside processes and goroutines that would take every processor:
+//
+//	go test -run - -bench Lateness -benchtime 10s ./bgp/bfd
+//
+// Each operation is one packet. Among 3 packets at 50 ms, one that is 100 ms
+// late is one too many.
+func BenchmarkLateness(b *testing.B) {
+	for _, policy := range []string{"other", "rr"} {
+		for _, hogs := range []int{0, 2, 4} {
+			b.Run(fmt.Sprintf("%s/processes=%d", policy, hogs), func(b *testing.B) {
+				lateness(b, policy, hogs, 0, runtime.GOMAXPROCS(0))
+			})
+		}
+		for _, procs := range []int{runtime.NumCPU(), 4 * runtime.NumCPU()} {
+			b.Run(fmt.Sprintf("%s/goroutines=2/gomaxprocs=%d", policy, procs), func(b *testing.B) {
+				lateness(b, policy, 0, 2, procs)
+			})
+		}
+	}
+}
+
+// lateness runs one case for b.N packets.
+func lateness(b *testing.B, policy string, processes, goroutines, procs int) {
+	if policy == "rr" {
+		// Should the threads ever get stuck in a loop, the kernel ends them.
+		limit := unix.Rlimit{Cur: 20e6, Max: 20e6} // microseconds
+		if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &limit); err != nil {
+			b.Fatal(err)
+		}
+		if err := SetRealtime(20); err != nil {
+			b.Fatal(err)
+		}
+		defer setScheduling(&unix.SchedAttr{Policy: unix.SCHED_NORMAL})
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+	for range processes {
+		hog := exec.Command("chrt", "--other", "0", "sh", "-c", "while :; do :; done")
+		if err := hog.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer func() { hog.Process.Kill(); hog.Wait() }()
+	}
+	var stop atomic.Bool
+	defer stop.Store(true)
+	for range goroutines {
+		go func() {
+			for !stop.Load() {
+			}
+		}()
+	}
+	report(b, runSessions(b, 8))
+}
+
+// runSessions lets n sessions send b.N packets altogether and returns their
+// lateness. Their scripted peers never expire; packets go to /dev/null, so
+// that each costs its system call.
+func runSessions(b *testing.B, n int) Lateness {
+	null, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer null.Close()
+	e := newEngine(Options{})
+	e.transport = sink{null}
+	defer e.Close()
+	var all []*Session
+	for i := range n {
+		peer := addrB
+		for range i {
+			peer = peer.Next()
+		}
+		s, err := e.Add(Config{Peer: peer, DesiredMinTx: 50 * ms, RequiredMinRx: 50 * ms}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p := Packet{
+			State: Init, Multiplier: 255, MyDiscriminator: 7, YourDiscriminator: s.discr,
+			DesiredMinTx: time.Minute, RequiredMinRx: 50 * ms,
+		}
+		e.deliver(&datagram{payload: p.AppendTo(nil), from: peer, ttl: 255, at: time.Now()})
+		all = append(all, s)
+	}
+	b.ResetTimer()
+	before := sum(all)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for sum(all).packets()-before.packets() < uint64(b.N) {
+		<-tick.C
+	}
+	return sum(all)
+}
+
+// sum adds the lateness of sessions up.
+func sum(all []*Session) Lateness {
+	var total Lateness
+	for _, s := range all {
+		l := s.Status().Lateness
+		total.Worst = max(total.Worst, l.Worst)
+		for i, n := range l.Buckets {
+			total.Buckets[i] += n
+		}
+	}
+	return total
+}
+
+// packets returns how many packets were counted.
+func (l Lateness) packets() uint64 {
+	var n uint64
+	for _, c := range l.Buckets {
+		n += c
+	}
+	return n
+}
+
+// report reports the lateness of a case.
+func report(b *testing.B, l Lateness) {
+	b.ReportMetric(float64(l.Quantile(0.5).Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(l.Quantile(0.99).Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(l.Worst.Microseconds())/1000, "worst-ms")
+}
+
+// sink is a transport whose links write to a file.
+type sink struct{ *os.File }
+
+func (s sink) open(*Config) (link, error) { return sinkLink{&lotLink{}, s.File}, nil }
+func (s sink) close()                     {}
+
+// A sinkLink is a link of sink.
+type sinkLink struct {
+	*lotLink
+	file *os.File
+}
+
+func (s sinkLink) send(b []byte) error { _, err := s.file.Write(b); return err }
