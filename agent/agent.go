@@ -50,13 +50,16 @@ func New(c *config.Config, version string, log *slog.Logger) (*Agent, error) {
 // setUp makes the parts in the order in which they fail most cheaply: nothing
 // is written to the kernel before all that can be looked at has been.
 func (a *Agent) setUp() error {
+	if err := a.makeServices(); err != nil {
+		return err
+	}
+	if err := a.lockLinks(); err != nil {
+		return err
+	}
 	if err := CheckBox(a.conf); err != nil {
 		return err
 	}
 	if err := a.listen(); err != nil {
-		return err
-	}
-	if err := a.makeServices(); err != nil {
 		return err
 	}
 	var err error
@@ -103,14 +106,23 @@ func (a *Agent) makeServices() error {
 	return nil
 }
 
-// takeLinks locks, makes or adopts every link, and sets down what an earlier
-// run left up.
-func (a *Agent) takeLinks() error {
-	for i, h := range a.holders {
-		c := a.conf.Services[i]
+// lockLinks claims every link and address. It comes before any look at the
+// box, on which another agent's addresses would seem to be a conflict of the
+// settings. The locks go with the process.
+func (a *Agent) lockLinks() error {
+	for _, h := range a.holders {
 		if err := h.Lock(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// takeLinks makes or adopts every link, and sets down what an earlier run left
+// up.
+func (a *Agent) takeLinks() error {
+	for i, h := range a.holders {
+		c := a.conf.Services[i]
 		before, err := h.Observe()
 		if err != nil {
 			return err

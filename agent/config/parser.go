@@ -16,7 +16,13 @@ type parser struct {
 
 // newParser returns a parser that goes on where the document ended.
 func newParser(d *document) *parser {
-	p := &parser{places: d.places, problems: d.problems, excused: d.meant}
+	p := &parser{places: d.places, problems: d.problems}
+	for _, path := range d.meant {
+		// What is there besides its misspelling is judged for itself.
+		if _, there := d.places[path]; !there {
+			p.excused = append(p.excused, path)
+		}
+	}
 	for _, problem := range d.problems {
 		p.excused = append(p.excused, problem.Path)
 	}

@@ -23,7 +23,7 @@ func checkCommand() *cobra.Command {
 			"0 if there is none, 2 otherwise.",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			conf, err := config.Load(path)
+			conf, err := load(path)
 			if err != nil {
 				return err
 			}
@@ -39,6 +39,22 @@ func checkCommand() *cobra.Command {
 	}
 	configFlag(c, &path)
 	return c
+}
+
+// unread is a configuration file that cannot be read.
+type unread struct{ error }
+
+// Unwrap gives the system's error.
+func (u unread) Unwrap() error { return u.error }
+
+// load reads a configuration. Its error is config.Errors, or an unread.
+func load(path string) (*config.Config, error) {
+	c, err := config.Load(path)
+	var problems config.Errors
+	if err != nil && !errors.As(err, &problems) {
+		return nil, unread{fmt.Errorf("%w; name the file with -c", err)}
+	}
+	return c, err
 }
 
 // configFlag adds -c.

@@ -56,7 +56,8 @@ func run(args []string) int {
 		return exitConfig
 	}
 	fmt.Fprintln(os.Stderr, "recuse:", err)
-	if errors.Is(err, errUsage) {
+	var file unread
+	if errors.Is(err, errUsage) || errors.As(err, &file) {
 		return exitConfig
 	}
 	return exitBox

@@ -56,7 +56,7 @@ func peering(paths []string, router, peer string) (string, error) {
 	var nodes []routers.Node
 	var errs []error
 	for _, path := range paths {
-		conf, err := config.Load(path)
+		conf, err := load(path)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"recuse/agent"
-	"recuse/agent/config"
 )
 
 // defaultConfig is where the packages put the configuration.
@@ -33,7 +32,7 @@ func runCommand() *cobra.Command {
 
 // daemon runs the agent until it has been told to stop.
 func daemon(path string) error {
-	conf, err := config.Load(path)
+	conf, err := load(path)
 	if err != nil {
 		return err
 	}
