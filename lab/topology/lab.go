@@ -39,7 +39,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	if err := Missing(o.Router); err != nil {
 		return nil, fmt.Errorf("failed to raise lab: %w", err)
 	}
-	run, err := newRunDir()
+	run, err := newRunDir(o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("failed to raise lab: %w", err)
 	}

@@ -154,8 +154,13 @@ func (n *Namespace) ListenUDP(at *net.UDPAddr) (conn *net.UDPConn, err error) {
 }
 
 // close ends the thread and deletes the name. The kernel frees the namespace
-// when the last process or socket in it is gone.
+// when the last process or socket in it is gone. One goroutine may call it.
 func (n *Namespace) close() error {
+	select {
+	case <-n.quit:
+		return errClosed
+	default:
+	}
 	close(n.quit)
 	<-n.gone
 	if n.link != nil {

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,18 +10,7 @@ import (
 // TestEndOfTheDying ends processes that are just ending by themselves: whoever
 // is first, it is no error.
 func TestEndOfTheDying(t *testing.T) {
-	if os.Geteuid() != 0 || os.Getenv("RECUSE_TEST_UNPRIVILEGED") == "1" {
-		t.Skip("skipped: a network namespace needs root, whose absence TestLab makes a failure where it must be")
-	}
-	ns, err := newNamespace(fmt.Sprintf("%s%d-test-dying", prefix, os.Getpid()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := ns.close(); err != nil {
-			t.Error(err)
-		}
-	})
+	ns := testNamespace(t, "dying")
 	p := newProcess(ns, "dying", filepath.Join(t.TempDir(), "log"), func() []string { return []string{"/bin/true"} })
 	if err := p.Signal(os.Kill); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("error %v of a signal to what was never started", err)

@@ -122,6 +122,31 @@ func TestHostLinks(t *testing.T) {
 	}
 }
 
+// TestRun shows what comes of commands on hosts: their output, or an error that
+// holds it.
+func TestRun(t *testing.T) {
+	lab := labtest.StartBare(t, topology.Options{Nodes: 1, WithoutResolver: true})
+	ctx := t.Context()
+	if out, err := lab.Client.Run(ctx, "echo", "hello"); out != "hello\n" || err != nil {
+		t.Errorf("echo says %q, %v", out, err)
+	}
+	_, err := lab.Client.Run(ctx, "sh", "-c", "echo oh no; exit 3")
+	for _, want := range []string{"on client", "oh no", "exit status 3"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if _, err := lab.Client.Run(ctx, "/no/such/program"); err == nil {
+		t.Error("a program that does not exist runs")
+	}
+	if _, err := lab.Nodes[0].Status(ctx); err == nil {
+		t.Error("a node without an agent has a status")
+	}
+	if out := lab.Logs(); !strings.Contains(out, "--- r1 bgpd\n") || strings.Contains(out, "unbound") {
+		t.Errorf("unexpected logs:\n%s", out)
+	}
+}
+
 // TestRouterConfig shows that a lab's router is given what RouterConfig makes
 // of the files, one router its own sessions only, and that what a router
 // refuses is an error with its words.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -26,8 +27,8 @@ type runDir struct {
 
 // newRunDir sweeps what dead runs left and makes a directory for this one.
 // Both happen under one lock, so that no sweep sees a directory that is not
-// yet locked.
-func newRunDir() (*runDir, error) {
+// yet locked. What cannot be swept is the log's business, not this lab's.
+func newRunDir(log *slog.Logger) (*runDir, error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return nil, fmt.Errorf("failed to make %s: %w", base, err)
 	}
@@ -37,7 +38,7 @@ func newRunDir() (*runDir, error) {
 	}
 	defer global.Close()
 	if err := sweep(); err != nil {
-		return nil, fmt.Errorf("failed to sweep dead labs: %w", err)
+		log.Warn("failed to sweep dead labs", "error", err)
 	}
 	var random [2]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -71,11 +72,12 @@ func lock(path string, how int) (*os.File, error) {
 // namespace is the name of the lab's namespace for a host.
 func (r *runDir) namespace(host string) string { return prefix + r.id + "-" + host }
 
-// close gives the lock back and, unless it is to be kept, removes the directory.
+// close removes the directory and gives the lock back. A directory that is kept
+// loses its lock, so that no sweep takes it for a dead run's.
 func (r *runDir) close(keep bool) error {
-	var err error
-	if !keep {
-		err = os.RemoveAll(r.path)
+	gone := r.path
+	if keep {
+		gone = r.lock.Name()
 	}
-	return errors.Join(err, r.lock.Close())
+	return errors.Join(os.RemoveAll(gone), r.lock.Close())
 }

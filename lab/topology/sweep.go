@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -82,7 +81,12 @@ func sweepNamespace(name string) error {
 			return fmt.Errorf("failed to kill process %d left in %s: %w", pid, name, err)
 		}
 	}
-	if err := netns.DeleteNamed(name); err != nil {
+	// A name that was never bound (the owner died between) is a mere file.
+	path := filepath.Join(netnsDir, name)
+	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("failed to unbind namespace %s: %w", name, err)
+	}
+	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("failed to delete namespace %s: %w", name, err)
 	}
 	return nil
