@@ -34,8 +34,11 @@
 // # Files
 //
 // Pure, no socket, clock or log: community.go, diff.go, hops.go, message.go,
-// notification.go, pace.go, paths.go, policy.go, tally.go. GoBGP's server is
-// touched in core*.go only.
+// notification.go, pace.go, paths.go, policy.go, tally.go, tap.go, update.go.
+// GoBGP's server is touched in core.go and link.go only.
+//
+// GoBGP keeps some of its state in package variables, so a process has one
+// Speaker at a time.
 //
 // RFCs: 4271 (BGP-4), 4760 and 2545 (IPv6), 8950 (IPv4 with an IPv6 next
 // hop), 2385 (MD5), 5082 (GTSM), 6286 (identifier), 8092 (large communities),

@@ -27,7 +27,7 @@ type link struct {
 }
 
 // connect makes GoBGP expect a session with p and opens the loopback
-// connection for it. event is called for every change of state until close,
+// connection for it. event is called for every change of state until retire,
 // and must not block.
 func (c *core) connect(ctx context.Context, p Peer, event func(coreEvent)) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
@@ -56,11 +56,11 @@ func (c *core) connect(ctx context.Context, p Peer, event func(coreEvent)) (*lin
 	select {
 	case <-ready:
 	case <-ctx.Done():
-		l.close()
+		l.retire()
 		return nil, errors.New("failed to start a BGP session: the server does not answer")
 	}
 	if err := l.dial(ctx); err != nil {
-		l.close()
+		l.retire()
 		return nil, err
 	}
 	return l, nil
@@ -103,11 +103,9 @@ func (l *link) refresh() error {
 	return nil
 }
 
-// close ends GoBGP's side. It may be called once only.
-func (l *link) close() {
-	if l.conn != nil {
-		_ = l.conn.Close()
-	}
+// retire makes GoBGP forget the neighbour, which closes its side of the
+// connection. It may be called once only.
+func (l *link) retire() {
 	l.core.release(l.addr)
 	// An error means that the server has stopped, which is as good.
 	_ = l.core.srv.DeletePeer(context.Background(), &api.DeletePeerRequest{Address: l.addr.String()})

@@ -49,7 +49,7 @@ func (r *rawRouter) peer(asn uint32) Peer {
 // accept takes the next connection.
 func (r *rawRouter) accept() *rawConn {
 	r.t.Helper()
-	_ = r.l.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = r.l.SetDeadline(time.Now().Add(30 * time.Second))
 	c, err := r.l.AcceptTCP()
 	if err != nil {
 		r.t.Fatalf("failed to accept: %v", err)

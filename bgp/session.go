@@ -3,7 +3,6 @@ package bgp
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -26,20 +25,23 @@ type session struct {
 	peer   *peer
 	router *net.TCPConn
 	link   *link
-	out    *tap // what was written to the router
+	e      endNote
+	up     chan struct{} // closed once Established
 
 	// write guards the router's sending direction, so that a last word of
 	// ours goes between two messages, and nothing after it.
 	write sync.Mutex
 	ended bool
+	out   *tap // what was written to the router
 
-	up chan struct{} // closed once Established
-	e  endNote
+	over     chan struct{} // closed by the first reason to end
+	overOnce sync.Once
+	cause    error
 }
 
 // newSession prepares a session over a connection with p's router.
 func newSession(p *peer, router *net.TCPConn) *session {
-	s := &session{peer: p, router: router, up: make(chan struct{})}
+	s := &session{peer: p, router: router, up: make(chan struct{}), over: make(chan struct{})}
 	s.out = &tap{see: s.wrote}
 	return s
 }
@@ -53,17 +55,27 @@ func (s *session) run(ctx context.Context) (ending, string) {
 		return endUnreached, err.Error()
 	}
 	s.link = link
-	done := make(chan error, 2)
-	go func() { done <- s.fromRouter() }()
-	go func() { done <- s.fromCore() }()
-	err = s.hold(ctx, done)
-	s.finish(done)
-	return s.e.verdict(s.peer, err)
+	var directions sync.WaitGroup
+	directions.Go(s.fromRouter)
+	directions.Go(s.fromCore)
+	s.hold(ctx)
+	s.finish()
+	directions.Wait()
+	_ = s.router.Close()
+	_ = s.link.conn.Close()
+	return s.e.verdict(s.peer, s.cause)
 }
 
-// hold waits for the first of the two directions to end, and does what is to
-// be done meanwhile.
-func (s *session) hold(ctx context.Context, done <-chan error) error {
+// end gives the first reason to end.
+func (s *session) end(cause error) {
+	s.overOnce.Do(func() {
+		s.cause = cause
+		close(s.over)
+	})
+}
+
+// hold waits for a reason to end, and does what is to be done meanwhile.
+func (s *session) hold(ctx context.Context) {
 	patience := time.NewTimer(openTimeout)
 	defer patience.Stop()
 	look := time.NewTicker(lookEvery)
@@ -71,8 +83,8 @@ func (s *session) hold(ctx context.Context, done <-chan error) error {
 	up, stop := s.up, ctx.Done()
 	for {
 		select {
-		case err := <-done:
-			return err
+		case <-s.over:
+			return
 		case <-up:
 			up = nil
 			patience.Stop()
@@ -80,7 +92,7 @@ func (s *session) hold(ctx context.Context, done <-chan error) error {
 			look.Reset(lookSoon)
 		case <-patience.C:
 			s.e.slow()
-			_ = s.link.conn.Close()
+			s.end(errSlow)
 		case <-look.C:
 			if s.peer.lookAfter(s) {
 				look.Reset(lookEvery)
@@ -92,57 +104,87 @@ func (s *session) hold(ctx context.Context, done <-chan error) error {
 	}
 }
 
-// finish lets the router read what was sent last, closes both connections and
-// waits for the other direction.
-func (s *session) finish(done <-chan error) {
+// finish lets the router read what was sent last and makes GoBGP close its
+// side, after which both directions end by themselves, in lingerTimeout at the
+// latest.
+//
+// GoBGP closes first: one that finds its connection closed leaves a goroutine
+// behind for ever.
+func (s *session) finish() {
+	soon := time.Now().Add(lingerTimeout)
+	_ = s.router.SetWriteDeadline(soon) // frees a writer that hangs
 	s.write.Lock()
 	s.ended = true
 	_ = s.router.CloseWrite()
 	s.write.Unlock()
-	_ = s.router.SetReadDeadline(time.Now().Add(lingerTimeout))
-	_ = s.link.conn.Close()
-	<-done
-	_ = s.router.Close()
-	s.link.close()
+	_ = s.router.SetReadDeadline(soon)
+	_ = s.link.conn.SetReadDeadline(soon)
+	s.link.retire()
 }
 
-// fromRouter passes on what the router sends. When GoBGP has closed, the rest is read and thrown away: closing on unread bytes
-// would reset the connection and lose our NOTIFICATION.
-func (s *session) fromRouter() error {
+// fromRouter passes on what the router sends. Once the session is to end, the
+// rest is read and thrown away: closing on unread bytes would reset the
+// connection and lose our NOTIFICATION.
+func (s *session) fromRouter() {
 	in := &tap{see: s.heard}
 	buf := make([]byte, 4096)
-	var deaf bool
 	for {
 		n, err := s.router.Read(buf)
-		if n > 0 && !deaf {
+		if n > 0 && !s.isOver() {
 			in.feed(buf[:n])
-			_, werr := s.link.conn.Write(buf[:n])
-			deaf = werr != nil
+			s.toCore(buf[:n])
 		}
 		if err != nil {
-			return err
+			s.end(err)
+			return
 		}
 	}
 }
 
-// fromCore passes on what GoBGP sends.
-func (s *session) fromCore() error {
+// toCore passes bytes to GoBGP, but none of a NOTIFICATION that was heard: we
+// end the session ourselves.
+func (s *session) toCore(b []byte) {
+	if s.isOver() {
+		return
+	}
+	// An error means that GoBGP has closed; fromCore sees that too, after it
+	// has read why.
+	_, _ = s.link.conn.Write(b)
+}
+
+// isOver reports whether there is a reason to end.
+func (s *session) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// fromCore passes on what GoBGP sends, until GoBGP closes.
+func (s *session) fromCore() {
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.link.conn.Read(buf)
 		if n > 0 {
 			if werr := s.toRouter(buf[:n]); werr != nil {
-				return werr
+				s.end(werr)
 			}
 		}
 		if err != nil {
-			return io.EOF // GoBGP ended it, and has said why to the router
+			s.end(errCore)
+			return
 		}
 	}
 }
 
-// errEnded says that the last word was spoken.
-var errEnded = errors.New("session ended")
+// Reasons to end that are not an error of a connection.
+var (
+	errEnded = errors.New("session ended")
+	errCore  = errors.New("the BGP server ended the session")
+	errSlow  = errors.New("the session did not come up in time")
+)
 
 // toRouter writes and counts.
 func (s *session) toRouter(b []byte) error {
@@ -152,6 +194,7 @@ func (s *session) toRouter(b []byte) error {
 		return errEnded
 	}
 	if _, err := s.router.Write(b); err != nil {
+		s.ended = true // perhaps within a message
 		return err
 	}
 	s.out.feed(b)
@@ -161,6 +204,8 @@ func (s *session) toRouter(b []byte) error {
 // last sends our last word and ends the session. why, if not empty, is the
 // reason in words for status and log.
 func (s *session) last(n notification, why string) {
+	defer s.end(errEnded)
+	_ = s.router.SetWriteDeadline(time.Now().Add(lingerTimeout))
 	s.write.Lock()
 	defer s.write.Unlock()
 	if s.ended {
@@ -169,10 +214,8 @@ func (s *session) last(n notification, why string) {
 	s.e.sent(n, why)
 	s.ended = true
 	if s.out.between() {
-		_ = s.router.SetWriteDeadline(time.Now().Add(lingerTimeout))
 		_, _ = s.router.Write(n.message())
 	}
-	_ = s.link.conn.Close()
 }
 
 // heard reads what the router says.
@@ -185,6 +228,7 @@ func (s *session) heard(msg []byte) {
 	case typeNotification:
 		if n, ok := parseNotification(msg); ok {
 			s.e.received(n)
+			s.end(errEnded)
 		}
 	}
 }

@@ -3,60 +3,30 @@ package bgp
 import (
 	"net/netip"
 	"slices"
-
-	"github.com/osrg/gobgp/v4/pkg/packet/bgp"
 )
 
 // tally is the set of prefixes that a router holds from us, kept by reading
 // our own UPDATEs after they were written to it.
 type tally map[netip.Prefix]struct{}
 
-// sent counts one whole message that was written to the router, and reports
+// sent counts one whole UPDATE that was written to the router, and reports
 // whether the tally changed.
 func (t tally) sent(msg []byte) bool {
-	if len(msg) < headerLen || msg[18] != typeUpdate {
-		return false
-	}
-	m, err := bgp.ParseBGPMessage(msg)
-	if err != nil {
-		return false
-	}
-	update, ok := m.Body.(*bgp.BGPUpdate)
-	if !ok {
-		return false
-	}
-	changed := t.remove(update.WithdrawnRoutes)
-	for _, a := range update.PathAttributes {
-		switch a := a.(type) {
-		case *bgp.PathAttributeMpUnreachNLRI:
-			changed = t.remove(a.Value) || changed
-		case *bgp.PathAttributeMpReachNLRI:
-			changed = t.add(a.Value) || changed
+	r, _ := readUpdate(msg) // what GoBGP wrote can be read
+	changed := false
+	for _, p := range r.withdrawn {
+		if _, ok := t[p]; ok {
+			delete(t, p)
+			changed = true
 		}
 	}
-	return t.add(update.NLRI) || changed
-}
-
-// add puts prefixes in.
-func (t tally) add(list []bgp.PathNLRI) bool {
-	before := len(t)
-	for _, n := range list {
-		if p, ok := n.NLRI.(*bgp.IPAddrPrefix); ok {
-			t[p.Prefix] = struct{}{}
+	for _, p := range r.announced {
+		if _, ok := t[p]; !ok {
+			t[p] = struct{}{}
+			changed = true
 		}
 	}
-	return len(t) != before
-}
-
-// remove takes prefixes out.
-func (t tally) remove(list []bgp.PathNLRI) bool {
-	before := len(t)
-	for _, n := range list {
-		if p, ok := n.NLRI.(*bgp.IPAddrPrefix); ok {
-			delete(t, p.Prefix)
-		}
-	}
-	return len(t) != before
+	return changed
 }
 
 // minus returns what is in t and not in o, sorted.
