@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -172,12 +173,28 @@ func TestGuardRoute(t *testing.T) {
 // TestForeignRoute leaves an unreachable route of somebody else alone.
 func TestForeignRoute(t *testing.T) {
 	b := newBox(t)
-	other := &netlink.Route{Dst: &net.IPNet{IP: v6.Addr().AsSlice(), Mask: net.CIDRMask(128, 128)},
-		Type: unix.RTN_UNREACHABLE, Priority: 4096}
-	must(t, netlink.RouteAdd(other))
+	must(t, netlink.RouteAdd(betterRoute(0)))
 	must(t, b.Raise())
 	must(t, b.Remove())
 	if want := "unreachable 2001:db8::53/128\n"; b.String() != want {
 		t.Errorf("got state:\n%swant:\n%s", b, want)
 	}
+}
+
+// TestBetterRoute finds a route of our protocol that is not of the worst metric:
+// it is no reason to leave ours out.
+func TestBetterRoute(t *testing.T) {
+	b := newBox(t)
+	must(t, netlink.RouteAdd(betterRoute(netlinkx.GuardProtocol)))
+	must(t, b.Ensure())
+	if got := strings.Count(b.String(), "unreachable"); got != 2 {
+		t.Errorf("got %d unreachable routes, want 2; the state is:\n%s", got, b)
+	}
+}
+
+// betterRoute is an unreachable route to the service address that wins over
+// ours.
+func betterRoute(protocol netlink.RouteProtocol) *netlink.Route {
+	return &netlink.Route{Dst: &net.IPNet{IP: v6.Addr().AsSlice(), Mask: net.CIDRMask(128, 128)},
+		Type: unix.RTN_UNREACHABLE, Priority: 4096, Protocol: protocol}
 }

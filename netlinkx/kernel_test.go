@@ -103,19 +103,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTentative lets the kernel look for duplicates of an address that an
-// operator added on a bridge, which it does for at least a second: meanwhile it
-// does not count, and Raise puts one in its place that does.
+// TestTentative adds an IPv6 address on a bridge that is down, where the kernel
+// keeps it tentative: it does not count, and Raise puts one in its place that
+// does.
 func TestTentative(t *testing.T) {
 	netlinktest.NewNS(t)
+	netlinktest.NeedKind(t, netlinkx.KindBridge)
 	b := netlinktest.NewBox(t, configOf(netlinkx.KindBridge))
 	must(t, b.Raise())
+	must(t, b.Lower())
 	link, err := netlink.LinkByName("anycast0")
 	must(t, err)
-	addr := &netlink.Addr{IPNet: &net.IPNet{IP: v6.Addr().AsSlice(), Mask: net.CIDRMask(128, 128)}}
-	must(t, netlink.AddrDel(link, addr))
-	must(t, netlink.AddrAdd(link, addr))
-
+	must(t, netlink.AddrAdd(link, &netlink.Addr{
+		IPNet: &net.IPNet{IP: v6.Addr().AsSlice(), Mask: net.CIDRMask(128, 128)}}))
+	if !strings.Contains(b.String(), v6.String()+" tentative") {
+		t.Fatalf("the address is not tentative:\n%s", b)
+	}
 	for _, want := range []int{1, 2} {
 		s, err := b.Observe()
 		must(t, err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"recuse/netlinkx"
+	"recuse/netlinkx/netlinktest"
 )
 
 // awaken fails the test unless a wake-up comes, and returns when it came.
@@ -42,6 +43,7 @@ func calm(wake <-chan struct{}) {
 // TestWatch states which changes by an operator wake the agent up.
 func TestWatch(t *testing.T) {
 	b := newBox(t)
+	kind := netlinktest.Kind(t)
 	must(t, b.Raise())
 	wake, err := netlinkx.Watch(t.Context())
 	must(t, err)
@@ -56,7 +58,7 @@ func TestWatch(t *testing.T) {
 		{"IPv6 address added", func() { b.AddAddress(v6) }},
 		{"IPv6 address deleted", func() { b.DeleteAddress(v6) }},
 		{"link deleted", b.DeleteLink},
-		{"link added", func() { b.AddLink(netlinkx.KindBridge, "") }},
+		{"link added", func() { b.AddLink(kind, "") }},
 	}
 	for _, c := range changes {
 		calm(wake)

@@ -55,14 +55,32 @@ func Kind(t TB) string {
 	if kind := os.Getenv("RECUSE_TEST_LINK_KIND"); kind != "" {
 		return kind
 	}
-	attrs := netlink.NewLinkAttrs()
-	attrs.Name = "kindtest"
-	probe := &netlink.Dummy{LinkAttrs: attrs}
-	if netlink.LinkAdd(probe) != nil {
+	if try(t, netlinkx.KindDummy) != nil {
 		return netlinkx.KindIFB
 	}
-	if err := netlink.LinkDel(probe); err != nil {
+	return netlinkx.KindDummy
+}
+
+// NeedKind is Missing if this kernel cannot make a link of that kind. The thread
+// must be in a namespace of its own, since it tries.
+func NeedKind(t TB, kind string) {
+	t.Helper()
+	if err := try(t, kind); err != nil {
+		Missing(t, "links of kind "+kind, err)
+	}
+}
+
+// try makes a link of that kind, and deletes it.
+func try(t TB, kind string) error {
+	t.Helper()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = "kindtest"
+	link := &netlink.GenericLink{LinkAttrs: attrs, LinkType: kind}
+	if err := netlink.LinkAdd(link); err != nil {
+		return err
+	}
+	if err := netlink.LinkDel(link); err != nil {
 		t.Fatalf("netlinktest: failed to delete the link made on trial: %v", err)
 	}
-	return netlinkx.KindDummy
+	return nil
 }

@@ -20,6 +20,9 @@ func TestScenarios(t *testing.T) {
 		t.Run(tt.name+"/kernel", func(t *testing.T) {
 			NewNS(t)
 			able := Kind(t)
+			if tt.needs != "" {
+				NeedKind(t, tt.needs)
+			}
 			runScenario(t, NewBox(t, config(or(tt.kind, able))), able, tt.steps)
 		})
 	}

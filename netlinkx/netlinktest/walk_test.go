@@ -19,6 +19,7 @@ import (
 func TestWalk(t *testing.T) {
 	NewNS(t)
 	able := Kind(t)
+	NeedKind(t, netlinkx.KindBridge)
 	rapid.Check(t, func(r *rapid.T) {
 		c := config(rapid.SampledFrom([]string{able, netlinkx.KindExisting}).Draw(r, "kind"))
 		w := walker{able: able, fake: NewFake(r, c), box: NewBox(r, c)}
