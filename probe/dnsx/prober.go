@@ -45,7 +45,8 @@ func New(c Config) (*Prober, error) {
 		return nil, fmt.Errorf("server: %q is not an address with a port", c.Server.Addr)
 	}
 	c.Local = c.Local.Unmap()
-	if c.Local.IsValid() && c.Local.Is4() != c.Server.Addr.Addr().Unmap().Is4() {
+	c.Server.Addr = netip.AddrPortFrom(c.Server.Addr.Addr().Unmap(), c.Server.Addr.Port())
+	if c.Local.IsValid() && c.Local.Is4() != c.Server.Addr.Addr().Is4() {
 		return nil, fmt.Errorf("source %v and server %v are not of one address family", c.Local, c.Server.Addr)
 	}
 	q, err := withDefaults(c)

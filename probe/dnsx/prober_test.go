@@ -46,6 +46,13 @@ func TestProbeAnswered(t *testing.T) {
 	}
 }
 
+// TestProbeMapped proves that an IPv4 address in an IPv6 one is the same server.
+func TestProbeMapped(t *testing.T) {
+	s := serve(t, "udp", "127.0.0.1", inLan)
+	s.Addr = netip.AddrPortFrom(netip.MustParseAddr("::ffff:127.0.0.1"), s.Addr.Port())
+	want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+}
+
 // TestProbeFresh proves that every probe has a name and a source port of its
 // own.
 func TestProbeFresh(t *testing.T) {

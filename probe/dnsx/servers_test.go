@@ -2,6 +2,7 @@ package dnsx
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -14,7 +15,7 @@ import (
 const patience = 10 * time.Second
 
 // brief is the deadline of probes that are meant to time out.
-const brief = 100 * time.Millisecond
+const brief = 200 * time.Millisecond
 
 // serve starts a DNS server on a free loopback port that answers with what
 // handle returns, nothing if that is nil.
@@ -102,9 +103,10 @@ func send(t *testing.T, conn *net.UDPConn, to netip.AddrPort, m *dns.Msg) {
 	sendRaw(t, conn, to, wire)
 }
 
-// sendRaw writes a packet, and fails the test if that does.
+// sendRaw writes a packet, and fails the test if that does for another reason
+// than the test's end.
 func sendRaw(t *testing.T, conn *net.UDPConn, to netip.AddrPort, wire []byte) {
-	if _, err := conn.WriteToUDPAddrPort(wire, to); err != nil {
+	if _, err := conn.WriteToUDPAddrPort(wire, to); err != nil && !errors.Is(err, net.ErrClosed) {
 		t.Errorf("failed to send an answer: %v", err)
 	}
 }
