@@ -73,11 +73,20 @@ func lock(path string, how int) (*os.File, error) {
 func (r *runDir) namespace(host string) string { return prefix + r.id + "-" + host }
 
 // close removes the directory and gives the lock back. A directory that is kept
-// loses its lock, so that no sweep takes it for a dead run's.
+// loses its lock, so that no sweep takes it for a dead run's. Else the lock
+// goes last: who is killed on the way leaves something that is swept.
 func (r *runDir) close(keep bool) error {
-	gone := r.path
-	if keep {
-		gone = r.lock.Name()
+	var errs []error
+	entries, err := os.ReadDir(r.path)
+	errs = append(errs, err)
+	for _, e := range entries {
+		if path := filepath.Join(r.path, e.Name()); !keep && path != r.lock.Name() {
+			errs = append(errs, os.RemoveAll(path))
+		}
 	}
-	return errors.Join(os.RemoveAll(gone), r.lock.Close())
+	errs = append(errs, os.Remove(r.lock.Name()), r.lock.Close())
+	if !keep {
+		errs = append(errs, os.Remove(r.path))
+	}
+	return errors.Join(errs...)
 }
