@@ -1,6 +1,7 @@
 package bfd
 
 import (
+	"context"
 	crand "crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -170,18 +171,36 @@ func (e *Engine) Discarded() map[Discard]uint64 {
 	return e.stray.snapshot()
 }
 
-// Close ends all sessions without a word to their peers (Session.Shutdown is
-// the polite way) and releases the sockets. It waits for a call of notify that
-// is under way, and so must not be called from one.
-func (e *Engine) Close() {
+// Shutdown takes all sessions down as Session.Shutdown does, at the same time,
+// and closes the engine. If ctx ends it returns its error, the engine closed
+// all the same.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, s := range e.sessions() {
+		wg.Go(func() { s.Shutdown(ctx) })
+	}
+	wg.Wait()
+	e.Close()
+	return ctx.Err()
+}
+
+// sessions returns all sessions, and lets no new one in.
+func (e *Engine) sessions() []*Session {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.closed = true
 	var all []*Session
 	for _, s := range e.byDiscr {
 		all = append(all, s)
 	}
-	e.mu.Unlock()
-	for _, s := range all {
+	return all
+}
+
+// Close ends all sessions without a word to their peers (Shutdown is the
+// polite way) and releases the sockets. It waits for a call of notify that
+// is under way, and so must not be called from one.
+func (e *Engine) Close() {
+	for _, s := range e.sessions() {
 		s.Remove()
 	}
 	e.transport.close()

@@ -87,19 +87,25 @@ func (l *lab) build() {
 		{l.peer, "peer0", "192.0.2.2/24 2001:db8:1::2/64 fe80::2/64"},
 		{l.peer, "peer1", "203.0.113.2/24 2001:db8:3::2/64 fe80::2/64"},
 	} {
-		l.run("ip " + in(a.ns) + "link set " + a.dev + " addrgenmode none up")
-		for _, one := range strings.Fields(a.addrs) {
-			nodad := ""
-			if strings.Contains(one, ":") {
-				nodad = " nodad"
-			}
-			l.run("ip " + in(a.ns) + "address add " + one + " dev " + a.dev + nodad)
-		}
+		l.addresses(a.ns, a.dev, a.addrs)
 	}
 	l.run("ip route add 203.0.113.0/24 via 198.51.100.254")
 	l.run("ip route add 2001:db8:3::/64 via 2001:db8:2::fe")
 	l.run("ip -n " + l.peer + " route add 198.51.100.0/24 via 203.0.113.254")
 	l.run("ip -n " + l.peer + " route add 2001:db8:2::/64 via 2001:db8:3::fe")
+}
+
+// addresses sets a link up and gives it addresses, which count at once.
+func (l *lab) addresses(ns, dev, addrs string) {
+	l.t.Helper()
+	l.run("ip " + in(ns) + "link set " + dev + " addrgenmode none up")
+	for _, a := range strings.Fields(addrs) {
+		nodad := ""
+		if strings.Contains(a, ":") {
+			nodad = " nodad"
+		}
+		l.run("ip " + in(ns) + "address add " + a + " dev " + dev + nodad)
+	}
 }
 
 // in returns the option that makes ip work in a namespace, "" for ours.

@@ -41,8 +41,12 @@ func fuzzing() bool {
 // runInside runs the binary in a new network namespace and returns its exit
 // code.
 func runInside() int {
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Args[0] = os.Args[0]
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "failed to find the test binary:", err)
+		return 1
+	}
+	cmd := exec.Command(self, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), envInside+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
@@ -50,7 +54,7 @@ func runInside() int {
 		fmt.Fprintln(os.Stderr, "failed to start the tests in a network namespace:", err)
 		return 1
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	removeNamespaces(cmd.Process.Pid)
 	var exit *exec.ExitError
 	switch {

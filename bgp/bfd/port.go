@@ -1,6 +1,33 @@
 package bfd
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// The destination ports (RFC 5881, section 4; RFC 5883, section 5).
+const (
+	portSingleHop = 3784
+	portMultihop  = 4784
+)
+
+// An endpoint is what one listening socket is for.
+type endpoint struct {
+	v6       bool
+	multihop bool
+}
+
+// port returns the endpoint's UDP port.
+func (e endpoint) port() int {
+	if e.multihop {
+		return portMultihop
+	}
+	return portSingleHop
+}
+
+// errRefused is wrapped by the error of link.send for a packet that did leave,
+// but is the answer to an earlier one: nobody listens on the peer's port.
+var errRefused = errors.New("the peer refuses the port")
 
 // A PortError says that another process listens on a port of BFD.
 type PortError struct {

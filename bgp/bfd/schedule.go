@@ -58,7 +58,7 @@ func (s *Session) send(final bool, now time.Time) {
 	var buf [maxPacketLen]byte
 	m, b := s.m.emit(buf[:0], final)
 	s.m, s.sent = m, now
-	s.record.sending(s.link.send(b))
+	s.record.sending(s.link.send(b), now)
 }
 
 // expiry returns when the peer counts as gone, unless it is heard again.

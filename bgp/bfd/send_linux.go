@@ -48,8 +48,8 @@ func (s *sender) send(b []byte) error {
 	_, err := unix.Write(s.fd, b)
 	if errors.Is(err, unix.ECONNREFUSED) {
 		// That is the answer to an earlier packet; this one has not left yet.
-		if _, again := unix.Write(s.fd, b); again != nil {
-			err = again
+		if _, err = unix.Write(s.fd, b); err == nil {
+			return fmt.Errorf("failed to send to %v: %w", s.conf.Peer, errRefused)
 		}
 	}
 	if err == nil {

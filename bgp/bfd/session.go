@@ -78,7 +78,7 @@ func (s *Session) receive(p *Packet, d *datagram) {
 		packet: *p, raw: d.payload, ttl: d.ttl, silence: d.at.Sub(s.heard),
 	})
 	s.m = m
-	s.record.counts[e.discard]++
+	s.record.received(e.discard, d.at)
 	if e.discard == Accepted && d.at.After(s.heard) {
 		s.heard = d.at
 	}

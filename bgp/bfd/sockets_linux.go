@@ -7,12 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The destination ports (RFC 5881, section 4; RFC 5883, section 5).
-const (
-	portSingleHop = 3784
-	portMultihop  = 4784
-)
-
 // dscpCS6 is the traffic class of network control, as the byte of the header.
 const dscpCS6 = 0xc0
 
@@ -25,12 +19,6 @@ type sockets struct {
 	ports     map[int]bool // source ports in use (RFC 5881, section 4)
 }
 
-// An endpoint is what one listening socket is for.
-type endpoint struct {
-	v6       bool
-	multihop bool
-}
-
 // newSockets returns a transport that has no socket yet.
 func newSockets(deliver func(*datagram)) *sockets {
 	return &sockets{
@@ -38,14 +26,6 @@ func newSockets(deliver func(*datagram)) *sockets {
 		listeners: make(map[endpoint]*listener),
 		ports:     make(map[int]bool),
 	}
-}
-
-// port returns the endpoint's UDP port.
-func (e endpoint) port() int {
-	if e.multihop {
-		return portMultihop
-	}
-	return portSingleHop
 }
 
 // open makes the listener that a session like c needs, unless it is there

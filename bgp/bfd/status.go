@@ -1,6 +1,7 @@
 package bfd
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 )
@@ -44,11 +45,15 @@ type Status struct {
 	RemoteMultiplier         uint8
 	RemoteDemand             bool
 
-	Polling   bool      // a Poll Sequence of ours is under way
-	LastHeard time.Time // the last packet that counted; zero: none ever
+	Polling bool // a Poll Sequence of ours is under way
+
+	// When the last packet came that counted, when the last that did not, and
+	// when we last learned that nobody listens on the peer's port. Zero: never.
+	LastHeard, LastDiscarded, LastRefused time.Time
 
 	Sent, Received uint64 // Received counts the accepted ones
 	Discarded      map[Discard]uint64
+	LastDiscard    Discard
 	Withheld       uint64 // not sent, since Options.Alive said no
 	SendErrors     uint64
 	LastSendError  string
@@ -63,6 +68,9 @@ type record struct {
 	since     time.Time
 	history   []Event
 	counts    discardCounts
+	discard   Discard   // the last one's
+	discarded time.Time // when that was
+	refused   time.Time
 	sent      uint64
 	withheld  uint64
 	sendFails uint64
@@ -86,14 +94,26 @@ func (r *record) transition(m *machine, why Reason, now time.Time) Event {
 	return e
 }
 
-// sending counts a packet that left, or could not.
-func (r *record) sending(err error) {
-	if err != nil {
+// received counts a packet that came at a moment, by its fate.
+func (r *record) received(d Discard, at time.Time) {
+	r.counts[d]++
+	if d != Accepted {
+		r.discard, r.discarded = d, at
+	}
+}
+
+// sending counts a packet that left at a moment, or could not.
+func (r *record) sending(err error, now time.Time) {
+	switch {
+	case errors.Is(err, errRefused):
+		r.sent++
+		r.refused = now
+	case err != nil:
 		r.sendFails++
 		r.sendErr = err
-		return
+	default:
+		r.sent++
 	}
-	r.sent++
 }
 
 // Status returns the state of the session and all that led to it.
@@ -112,9 +132,10 @@ func (s *Session) Status() Status {
 		Detection: m.detection(), RemoteDetection: m.remoteDetection(),
 		RemoteMinTx: m.remoteMinTx, RemoteMinRx: m.remoteMinRx,
 		RemoteMultiplier: m.remoteMult, RemoteDemand: m.remoteDemand,
-		Polling: m.poll.active(), LastHeard: s.heard,
+		Polling:   m.poll.active(),
+		LastHeard: s.heard, LastDiscarded: r.discarded, LastRefused: r.refused,
 		Sent: r.sent, Received: r.counts[Accepted],
-		Discarded: r.counts.snapshot(), Withheld: r.withheld,
+		Discarded: r.counts.snapshot(), LastDiscard: r.discard, Withheld: r.withheld,
 		SendErrors: r.sendFails,
 		Lateness:   r.lateness, Averted: r.averted,
 	}
