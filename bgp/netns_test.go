@@ -19,12 +19,12 @@ var labCount atomic.Int32
 // lab is a set of network namespaces, joined as a test wishes, with router
 // daemons and speakers in them. All of it ends with the test.
 type lab struct {
-	t      *testing.T
+	t      testing.TB
 	prefix string
 }
 
 // newLab needs root and the ip command.
-func newLab(t *testing.T, tools ...string) *lab {
+func newLab(t testing.TB, tools ...string) *lab {
 	t.Helper()
 	lack := ""
 	if os.Geteuid() != 0 {
@@ -152,7 +152,7 @@ func (l *lab) routes(ns, prefix string) string {
 
 // helper is a speaker in a namespace.
 type helper struct {
-	t    *testing.T
+	t    testing.TB
 	cmd  *exec.Cmd
 	in   *json.Encoder
 	out  *json.Decoder

@@ -20,14 +20,14 @@ var compareAddrs = cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})
 // rawRouter is a router of few words: it takes connections on a loopback
 // address and does what a test says, well or badly.
 type rawRouter struct {
-	t    *testing.T
+	t    testing.TB
 	addr netip.Addr
 	port uint16
 	l    *net.TCPListener
 }
 
 // newRawRouter listens on addr, on a free port.
-func newRawRouter(t *testing.T, addr string) *rawRouter {
+func newRawRouter(t testing.TB, addr string) *rawRouter {
 	t.Helper()
 	a := netip.MustParseAddr(addr)
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
@@ -60,7 +60,7 @@ func (r *rawRouter) accept() *rawConn {
 
 // rawConn is one connection from a speaker under test.
 type rawConn struct {
-	t *testing.T
+	t testing.TB
 	*net.TCPConn
 }
 
@@ -167,12 +167,12 @@ func (c *rawConn) quiet(wait time.Duration) {
 // running is a Speaker in its Run.
 type running struct {
 	*Speaker
-	t    *testing.T
+	t    testing.TB
 	logs *logBook
 }
 
 // startSpeaker runs a Speaker until the test ends.
-func startSpeaker(t *testing.T, c Config) *running {
+func startSpeaker(t testing.TB, c Config) *running {
 	t.Helper()
 	r := &running{t: t, logs: &logBook{}}
 	s, err := New(c, r.logs.logger(), func() {})
@@ -191,7 +191,7 @@ func startSpeaker(t *testing.T, c Config) *running {
 }
 
 // until fails the test if ok does not come true.
-func until(t *testing.T, what string, ok func() bool) {
+func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	if !holds(ok) {
 		t.Fatalf("in vain: %s", what)
