@@ -17,6 +17,9 @@ import (
 	"recuse/lab/topology"
 )
 
+// sigterm asks an agent to leave in order; a second one, at once.
+const sigterm = syscall.SIGTERM
+
 // asker is a client that asks in the background.
 type asker struct {
 	stop context.CancelFunc
@@ -75,7 +78,7 @@ func agentStops(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[0]
 	w, l, client := capture(t, n), linkMonitor(t, n), asking(t, lab, 200)
 	lasts(t, 500*time.Millisecond, "traffic", func() (bool, string) { return true, "" })
-	must(t, n.Agent.Signal(syscall.SIGTERM))
+	must(t, n.Agent.Signal(sigterm))
 	announced(t, lab, others(lab, n)...)
 	ends(t, n, 0)
 	lasts(t, 300*time.Millisecond, "traffic", func() (bool, string) { return true, "" })
@@ -178,12 +181,12 @@ func agentHurries(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[2]
 	announced(t, lab, lab.Nodes...)
 	w := capture(t, n)
-	must(t, n.Agent.Signal(syscall.SIGTERM))
+	must(t, n.Agent.Signal(sigterm))
 	eventually(t, "drain", func() (bool, string) {
 		st, code := status(t, n)
 		return code == 3 && st.Services[0].Stance == "depreferred", fmt.Sprintf("%d %+v", code, st)
 	})
-	must(t, n.Agent.Signal(syscall.SIGTERM))
+	must(t, n.Agent.Signal(sigterm))
 	announced(t, lab, others(lab, n)...)
 	ends(t, n, 0)
 	// Without a settle the good-bye may overtake the withdrawal, and means it.
