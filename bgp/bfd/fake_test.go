@@ -37,27 +37,41 @@ type sighting struct {
 	p  Packet
 }
 
-// newEnd returns an end whose packets reach nobody. Jitter is off: every
-// interval is kept exactly.
+// newEnd returns an end whose packets reach nobody.
 func newEnd(t testing.TB, self, peer netip.Addr, c Config, o Options) *end {
 	t.Helper()
+	e := prepareEnd(t, self, o)
+	e.start(peer, c)
+	return e
+}
+
+// prepareEnd returns an end without a session. Jitter is off: every interval
+// is kept exactly.
+func prepareEnd(t testing.TB, self netip.Addr, o Options) *end {
 	e := &end{t: t, self: self, begin: time.Now(), path: func() []time.Duration { return nil }}
 	e.engine = newEngine(o)
 	e.engine.transport = e
 	e.engine.random = func() float64 { return 0 }
+	return e
+}
+
+// start adds the session, which sends its first packet at once.
+func (e *end) start(peer netip.Addr, c Config) {
+	e.t.Helper()
 	c.Peer = peer
 	var err error
 	if e.Session, err = e.engine.Add(c, e.notify); err != nil {
-		t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	return e
 }
 
 // newPair returns two ends joined by a path that takes delay each way.
 func newPair(t testing.TB, a, b Config, delay time.Duration) (*end, *end) {
 	t.Helper()
-	left, right := newEnd(t, addrA, addrB, a, Options{}), newEnd(t, addrB, addrA, b, Options{})
+	left, right := prepareEnd(t, addrA, Options{}), prepareEnd(t, addrB, Options{})
 	left.join(right, delay)
+	left.start(addrB, a)
+	right.start(addrA, b)
 	return left, right
 }
 
@@ -150,9 +164,17 @@ func (e *end) notify(ev Event) {
 	e.events = append(e.events, ev)
 }
 
+// settle waits until all that is due has happened. A test that wakes from a
+// sleep is not the last of those that wake at the same nanosecond, hence one
+// more.
+func settle() {
+	time.Sleep(1)
+	synctest.Wait()
+}
+
 // take returns what e sent since the last call.
 func (e *end) take() []sighting {
-	synctest.Wait()
+	settle()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	log := e.log
@@ -171,7 +193,7 @@ func (e *end) times() []time.Duration {
 
 // reasons returns why the state changed so far.
 func (e *end) reasons() []Reason {
-	synctest.Wait()
+	settle()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var all []Reason
@@ -184,7 +206,7 @@ func (e *end) reasons() []Reason {
 // want fails the test unless e is in that state now.
 func (e *end) want(s State) {
 	e.t.Helper()
-	synctest.Wait()
+	settle()
 	if got := e.Status().State; got != s {
 		e.t.Fatalf("at %v: %v is %v, want %v", time.Since(e.begin), e.self, got, s)
 	}

@@ -83,7 +83,7 @@ func removeNamespaces(pid int) {
 func removeNamespace(name string) {
 	pids, _ := exec.Command("ip", "netns", "pids", name).Output()
 	for _, p := range strings.Fields(string(pids)) {
-		if pid, err := strconv.Atoi(p); err == nil {
+		if pid, err := strconv.Atoi(p); err == nil && pid != os.Getpid() {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

@@ -142,7 +142,7 @@ func pipe(t *testing.T, c pipeCase) {
 // wantNotUp fails the test if e is up.
 func (e *end) wantNotUp() {
 	e.t.Helper()
-	synctest.Wait()
+	settle()
 	if e.Status().State == Up {
 		e.t.Fatalf("at %v: %v is still up", time.Since(e.begin), e.self)
 	}

@@ -248,7 +248,7 @@ func TestSlowNotify(t *testing.T) {
 			t.Error("no packet while notify blocks")
 		}
 		close(block)
-		synctest.Wait()
+		settle()
 		want := []State{Up, Down, Init, Up, Down, Init, Up, Down, Init, Up}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("unexpected transitions (-want +got):\n%s", diff)

@@ -2,6 +2,7 @@ package bfd
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -28,9 +29,9 @@ func newCapture(l *lab, w way) *capture {
 	c := &capture{lab: l, way: w}
 	errs := make(chan error)
 	go func() {
-		// The thread is not unlocked and so ends with the goroutine.
+		// Should the way back fail, the thread ends with the goroutine.
 		runtime.LockOSThread()
-		errs <- c.open()
+		errs <- c.visit()
 	}()
 	if err := <-errs; err != nil {
 		l.t.Fatal(err)
@@ -39,16 +40,30 @@ func newCapture(l *lab, w way) *capture {
 	return c
 }
 
-// open makes the sockets, on a thread that is used for nothing else.
-func (c *capture) open() error {
-	ns, err := os.Open("/run/netns/" + c.peer)
+// visit makes the sockets in the peer's namespace.
+func (c *capture) visit() error {
+	home, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
 	}
-	defer ns.Close()
-	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+	defer home.Close()
+	away, err := os.Open("/run/netns/" + c.peer)
+	if err != nil {
 		return err
 	}
+	defer away.Close()
+	if err := unix.Setns(int(away.Fd()), unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	if err := errors.Join(c.open(), unix.Setns(int(home.Fd()), unix.CLONE_NEWNET)); err != nil {
+		return err
+	}
+	runtime.UnlockOSThread()
+	return nil
+}
+
+// open makes the sockets in the namespace of the calling thread.
+func (c *capture) open() (err error) {
 	proto := uint16(unix.ETH_P_IP)
 	if c.way.his.Is6() {
 		proto = unix.ETH_P_IPV6
