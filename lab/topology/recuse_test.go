@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -41,12 +42,15 @@ func TestRecuse(t *testing.T) {
 			if err := lab.WaitAnnounced(ctx, announceWithin, lab.Nodes[0], lab.Nodes[2]); err != nil {
 				t.Error(err)
 			}
-			status, err := out.Status(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(status.Services) != 1 || status.Services[0].Stance != "withdrawn" || status.Services[0].Level != "dead" {
-				t.Errorf("unexpected status: %s", status.Raw)
+			// service-path may be first to know; then the check itself follows.
+			if err := topology.Within(ctx, soon, "a dead service in status", func() (bool, string) {
+				s, err := out.Status(ctx)
+				if err != nil || len(s.Services) != 1 {
+					return false, fmt.Sprint(s.Raw, err)
+				}
+				return s.Services[0].Stance == "withdrawn" && s.Services[0].Level == "dead", s.Raw
+			}); err != nil {
+				t.Error(err)
 			}
 			if err := out.Resolver.Start(); err != nil {
 				t.Fatal(err)
@@ -100,7 +104,7 @@ func TestRecuseTwoRouters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range topology.DefaultAddresses() {
-		f := spread(t, lab, p.Addr())
+		f := spread(t, lab, p.Addr(), soon)
 		if f.Lost != 0 || f.Nodes["n1"] == 0 || f.Nodes["n2"] == 0 {
 			t.Errorf("through the second router to %s: %+v", p, f)
 		}
