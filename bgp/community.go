@@ -16,7 +16,7 @@ const (
 )
 
 // gracefulShutdown asks receivers to prefer any other route (RFC 8326).
-const gracefulShutdown = 65535<<16 | 0
+const gracefulShutdown = 65535 << 16 // 65535:0
 
 // large is a large community (RFC 8092).
 type large [3]uint32

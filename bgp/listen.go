@@ -46,12 +46,13 @@ func (s *Speaker) prepareListener(fd int) error {
 	return nil
 }
 
-// accept hands connections to their peers until l is closed.
-func (s *Speaker) accept(l *net.TCPListener) {
+// accept hands connections to their peers until l fails, by being closed for
+// one.
+func (s *Speaker) accept(l *net.TCPListener) error {
 	for {
 		conn, err := l.AcceptTCP()
 		if err != nil {
-			return
+			return fmt.Errorf("failed to accept a connection: %w", err)
 		}
 		from := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
 		p := s.byAddr[from]

@@ -29,6 +29,9 @@ const (
 	maxBackoff   = 30 * time.Second
 	limitPause   = 30 * time.Second
 	quickRetry   = 250 * time.Millisecond
+	// eagerDials are made twice as often: a router that restarts is back
+	// within them, and the routes with it.
+	eagerDials = 30
 	// stableAfter is how long a session must have been established to count
 	// as one that worked.
 	stableAfter = 10 * time.Second
@@ -37,6 +40,7 @@ const (
 // pace decides when to dial again. The zero value is ready.
 type pace struct {
 	strikes int // endings in a row that call for patience
+	dials   int // in a row that reached nobody
 }
 
 // next returns how long to wait after an ending, and the pace from then on.
@@ -44,12 +48,21 @@ type pace struct {
 // time, spread a random number in [0, 1) that makes the wait up to a quarter
 // shorter (RFC 4271, section 10).
 //
-// The waits that grow are those where the router spoke and said no; a router
-// that is away is asked every retry, so that it is found when it is back.
+// The waits that grow up to maxBackoff are those where the router spoke and said
+// no; a router that is away is asked at least every retry, so that it is found
+// when it is back.
 func (p pace) next(e ending, up, retry time.Duration, spread float64) (pace, time.Duration) {
 	wait := retry
 	stable := up >= stableAfter
+	if e != endUnreached {
+		p.dials = 0
+	}
 	switch e {
+	case endUnreached:
+		if p.dials < eagerDials {
+			wait = retry / 2
+			p.dials++
+		}
 	case endRefused, endBroken:
 		if stable {
 			p.strikes = 0

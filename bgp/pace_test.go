@@ -1,6 +1,7 @@
 package bgp
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -19,14 +20,16 @@ func TestPace(t *testing.T) {
 		name  string
 		steps []step
 	}{
-		{"a router that is away is asked every retry", []step{
-			{endUnreached, 0, retry}, {endUnreached, 0, retry}, {endUnreached, 0, retry}}},
+		{"a router that went away is asked eagerly, then every retry", append(
+			slices.Repeat([]step{{endUnreached, 0, retry / 2}}, eagerDials),
+			step{endUnreached, 0, retry}, step{endUnreached, 0, retry},
+			step{endSilent, 0, retry}, step{endUnreached, 0, retry / 2})},
 		{"a refusal grows, up to a bound", []step{
 			{endRefused, 0, 1 * time.Second}, {endRefused, 0, 2 * time.Second}, {endRefused, 0, 4 * time.Second},
 			{endRefused, 0, 8 * time.Second}, {endRefused, 0, 16 * time.Second}, {endRefused, 0, 30 * time.Second},
 			{endRefused, 0, 30 * time.Second}}},
 		{"a router that restarts in between starts no new count", []step{
-			{endRefused, 0, 1 * time.Second}, {endUnreached, 0, retry}, {endRefused, 0, 2 * time.Second}}},
+			{endRefused, 0, 1 * time.Second}, {endUnreached, 0, retry / 2}, {endRefused, 0, 2 * time.Second}}},
 		{"a stable session that is lost is dialed at once", []step{{endLost, long, quickRetry}}},
 		{"one that never lasts is not", []step{{endLost, time.Second, retry}, {endLost, time.Second, retry}}},
 		{"errors in messages grow too", []step{

@@ -68,6 +68,9 @@ func (p *peer) run(ctx context.Context) {
 		began := time.Now()
 		end, up, why := p.attempt(ctx, waiting)
 		if ctx.Err() != nil {
+			if up > 0 {
+				p.log.Info("bgp session closed", "reason", why)
+			}
 			return
 		}
 		var wait time.Duration

@@ -85,22 +85,22 @@ func (s *Speaker) keep(ctx context.Context) {
 	wg.Wait()
 }
 
-// keepListening listens, and while it cannot (the address may come later)
-// tries again; meanwhile we dial.
+// keepListening listens, and tries again while it cannot: the address may come
+// later. Meanwhile we dial.
 func (s *Speaker) keepListening(ctx context.Context) {
 	again := time.NewTicker(defaultConnectRetry)
 	defer again.Stop()
-	var told bool
+	var told string
 	for {
 		l, err := s.listen(ctx)
 		if err == nil {
 			unhook := context.AfterFunc(ctx, func() { _ = l.Close() })
-			s.accept(l)
+			err = s.accept(l)
 			unhook()
-			return
+			_ = l.Close()
 		}
-		if !told && ctx.Err() == nil {
-			told = true
+		if ctx.Err() == nil && err.Error() != told {
+			told = err.Error()
 			s.log.Warn("bgp does not listen", "reason", err)
 		}
 		select {

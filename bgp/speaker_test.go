@@ -253,6 +253,90 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
+// apply applies one UPDATE to a router's table.
+func (t tally) apply(tb testing.TB, msg []byte) {
+	tb.Helper()
+	if _, err := readUpdate(msg); err != nil {
+		tb.Fatalf("failed to read UPDATE: %v", err)
+	}
+	t.sent(msg)
+}
+
+// settle applies what still comes until it is quiet.
+func (c *rawConn) settle(got tally) {
+	c.t.Helper()
+	for {
+		msg, err := c.read(50 * time.Millisecond)
+		if err != nil {
+			return
+		}
+		if msg[18] == typeUpdate {
+			got.apply(c.t, msg)
+		}
+	}
+}
+
+// Routes change without a pause while sessions come up: what the router holds
+// in the end is what was declared last, and Sent says the same. GoBGP would
+// lose a change that falls into the moment in which a session comes up.
+func TestChangesDuringStart(t *testing.T) {
+	router := newRawRouter(t, "127.53.2.12")
+	s := startSpeaker(t, rawConfig(router.peer(65000)))
+	sets := [][]Route{
+		routes("10.1.9.53/32"), routes("10.1.9.53/32", "10.1.9.54/32"), nil,
+		routes("10.1.9.54/32", "2001:db8:9::53/128"), depreferred(routes("10.1.9.53/32")),
+	}
+	for round := range 25 {
+		c := router.accept()
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for i := 0; ; i++ {
+				if err := s.Set(sets[i%len(sets)]); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}()
+		c.establish(65000)
+		s.established(0)
+		close(stop)
+		<-stopped
+		last := sets[round%len(sets)]
+		if err := s.Set(last); err != nil {
+			t.Fatal(err)
+		}
+		want := make(tally)
+		for _, r := range last {
+			want[r.Prefix] = struct{}{}
+		}
+		got := make(tally)
+		until(t, fmt.Sprintf("round %d: the router holds %v", round, want.prefixes()), func() bool {
+			if msg, err := c.read(20 * time.Millisecond); err == nil && msg[18] == typeUpdate {
+				got.apply(t, msg)
+			}
+			return len(got.minus(want))+len(want.minus(got)) == 0
+		})
+		c.settle(got)
+		if left := append(got.minus(want), want.minus(got)...); len(left) > 0 {
+			t.Fatalf("round %d: the router ends with a difference in %v", round, left)
+		}
+		if diff := cmp.Diff(want.prefixes(), s.state(0).Sent, compareAddrs); diff != "" {
+			t.Errorf("round %d: unexpected Sent (-want +got):\n%s", round, diff)
+		}
+		_ = c.Close()
+		until(t, "session down", func() bool { return s.state(0).State != "ESTABLISHED" })
+	}
+	for _, line := range s.logs.lines("level=ERROR") {
+		t.Error(line)
+	}
+	t.Logf("routes sent anew: %d", len(s.logs.lines("were not sent")))
+}
+
 // Sessions that came and went leave no goroutine behind, however they ended.
 func TestSessionsLeaveNothing(t *testing.T) {
 	router := newRawRouter(t, "127.53.2.11")

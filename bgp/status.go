@@ -2,6 +2,10 @@ package bgp
 
 import "time"
 
+// maxReasons bounds the lines about a peer that stays down, since a router's
+// own words are among the reasons.
+const maxReasons = 20
+
 // snapshot returns the peer's state for others to keep.
 func (p *peer) snapshot() PeerState {
 	p.mu.Lock()
@@ -83,8 +87,10 @@ func (p *peer) failed(end ending, why string) {
 	was := p.stage
 	changed := p.move(to) || p.state.LastError != why
 	p.state.LastError = why
-	first := !p.logged[why]
-	p.logged[why] = true
+	first := !p.logged[why] && len(p.logged) < maxReasons
+	if first {
+		p.logged[why] = true
+	}
 	p.mu.Unlock()
 	switch {
 	case was == Established:

@@ -14,11 +14,11 @@ func (p *peer) met(s *session, o open) {
 	}
 }
 
-// open lets routes go to a session that has just come up. GoBGP sends its
+// admit lets routes go to a session that has just come up. GoBGP sends its
 // table at that moment and takes the session for established only a moment
 // later; a change in between would get lost. So up to here the session has no
 // terms, which makes GoBGP's first table empty, and the routes follow now.
-func (p *peer) open(s *session) {
+func (p *peer) admit(s *session) {
 	h := p.findHops(s)
 	if err := p.offerRoutes(s, h); err != nil {
 		p.log.Error("bgp routes not sent", "error", err)
