@@ -50,10 +50,38 @@ type Result struct {
 	Outcome string
 	// Alive is set if an answer of any content came: a sign of life.
 	Alive bool
+	// Expires is when the server's certificate ends; zero if none was shown. It
+	// says nothing of the verdict.
+	Expires time.Time
 }
 
 // RTT is how long the outcome took: for a timeout, how long was waited.
 func (r Result) RTT() time.Duration { return r.Done.Sub(r.Sent) }
+
+// Note says for people for how long the server's certificate is still good,
+// "" if none was shown.
+func (r Result) Note() string {
+	if r.Expires.IsZero() {
+		return ""
+	}
+	// Neither reading is monotonic: a certificate goes by the calendar.
+	left := r.Expires.Sub(r.Done.Round(0))
+	switch {
+	case left < 0:
+		return fmt.Sprintf("certificate expired %s ago", inDays(-left))
+	default:
+		return fmt.Sprintf("certificate good for %s", inDays(left))
+	}
+}
+
+// inDays returns whole days, or hours if it is less than two days.
+func inDays(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < 2*day {
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	}
+	return fmt.Sprintf("%d days", d/day)
+}
 
 // Prober makes one probe.
 type Prober interface {

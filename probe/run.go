@@ -72,7 +72,7 @@ func (s *run) arm(now time.Time) {
 			due, ok = t, true
 		}
 	}
-	if s.ticket == nil {
+	if s.free() {
 		first(s.plan.next)
 	}
 	for f := range s.flights {
@@ -104,7 +104,7 @@ func (s *run) tick(now time.Time) {
 		s.verdict = s.verdict.At(s.check.Rules, now)
 		s.tell(was)
 	}
-	if s.ticket == nil && !now.Before(s.plan.next) {
+	if s.free() && !now.Before(s.plan.next) {
 		s.ask(now)
 	}
 }
@@ -120,6 +120,13 @@ func (s *run) collect() {
 			return
 		}
 	}
+}
+
+// free tells whether a probe may leave once it is due: none waits for the
+// budget, and where probes must not overlap none is out. One that was given up
+// holds nobody up, or a broken prober would end the check without a word.
+func (s *run) free() bool {
+	return s.ticket == nil && (!s.check.Serial || len(s.flights) == s.strays)
 }
 
 // ask lets a probe leave, once the budget allows.

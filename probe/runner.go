@@ -16,6 +16,9 @@ type Check struct {
 	Timeout time.Duration
 	// FastInterval is the time between probes under suspicion, at most Interval.
 	FastInterval time.Duration
+	// Serial keeps probes from overlapping, for those that are a load (a page, a
+	// program): one that is due while another is out leaves when that has ended.
+	Serial bool
 	// Over is for how long a probe may be out before it is late. Zero: ten times
 	// the healthy median, within the bounds that the design names.
 	Over time.Duration
