@@ -78,6 +78,12 @@ func TestVerify(t *testing.T) {
 			if s != want {
 				t.Errorf("sequence %+v, want %+v", s, want)
 			}
+			if typ != SimplePassword {
+				s, _ := verifyRaw(t, a, a.sign(nil, authPacket, 1), sequence{known: true, last: 1<<32 - 1})
+				if s.last != 1 {
+					t.Errorf("after the greatest number and around: %d", s.last)
+				}
+			}
 			other := &Auth{Type: typ, Keys: []Key{a.Keys[1]}}
 			if _, d := verifyRaw(t, a, other.sign(nil, authPacket, 100), s); (d == Accepted) != (typ == SimplePassword || !typ.meticulous()) {
 				t.Errorf("second key, same number: %v", d)

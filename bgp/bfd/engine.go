@@ -35,6 +35,7 @@ type Engine struct {
 	log       *slog.Logger
 	alive     func() bool
 	random    func() float64 // for jitter, in [0, 1)
+	draw      func() uint32  // for discriminators
 	transport transport
 	events    *events
 
@@ -75,6 +76,7 @@ func newEngine(o Options) *Engine {
 		log:     o.Log,
 		alive:   o.Alive,
 		random:  rand.Float64,
+		draw:    random32,
 		byDiscr: make(map[uint32]*Session),
 		byPeer:  make(map[netip.Addr][]*Session),
 	}
@@ -132,7 +134,7 @@ func (e *Engine) admit(c *Config) error {
 // (RFC 5880, section 6.3). Its caller holds the mutex.
 func (e *Engine) discriminator() uint32 {
 	for {
-		d := random32()
+		d := e.draw()
 		if d != 0 && e.byDiscr[d] == nil {
 			return d
 		}

@@ -187,6 +187,17 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDiscriminator: one that is zero or another session's is drawn again.
+func TestDiscriminator(t *testing.T) {
+	e := newLot(t)
+	draws := []uint32{5, 0, 5, 6}
+	e.draw = func() uint32 { d := draws[0]; draws = draws[1:]; return d }
+	first, second := add(t, e, Config{Peer: peer1}), add(t, e, Config{Peer: peer2})
+	if a, b := first.Status().LocalDiscriminator, second.Status().LocalDiscriminator; a != 5 || b != 6 {
+		t.Errorf("got %d and %d, want 5 and 6", a, b)
+	}
+}
+
 // TestManySessions: discriminators are unique and not zero, and removal leaves
 // nothing behind.
 func TestManySessions(t *testing.T) {

@@ -305,11 +305,14 @@ func tenFlaps(t *testing.T, tr *trial) {
 // routerRestarts within the detection time, here 5 s: the new process says
 // that it is down, which we believe at once.
 func routerRestarts(t *testing.T, tr *trial) {
-	before := tr.sessions[0].Status().RemoteDiscriminator
+	before := make(map[uint32]bool)
+	for _, s := range tr.sessions {
+		before[s.Status().RemoteDiscriminator] = true
+	}
 	tr.kill()
 	tr.start(tr.settings)
-	tr.await("the router is known by a new name", func(st Status) bool {
-		return st.State == Up && st.RemoteDiscriminator != before
+	tr.await("the router is known by new names", func(st Status) bool {
+		return st.State == Up && !before[st.RemoteDiscriminator]
 	})
 	tr.went(ReasonPeerDown)
 }

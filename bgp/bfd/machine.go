@@ -164,7 +164,6 @@ func (m *machine) receiveState(remote State) Reason {
 func (m machine) expire() (machine, effect) {
 	m.remoteDiscr = 0
 	m.remoteState = Down
-	m.remoteDemand = false
 	m.remoteMinRx = time.Microsecond
 	if m.state != Init && m.state != Up {
 		return m, effect{}

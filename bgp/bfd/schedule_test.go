@@ -154,6 +154,35 @@ func TestOldPacketsDoNotCount(t *testing.T) {
 	})
 }
 
+// TestDiscardedDoNotCount: packets that are refused are no sign of life.
+func TestDiscardedDoNotCount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newScripted(t, fast, Options{})
+		defer e.stop()
+		heard := e.Status().LastHeard
+		time.Sleep(200 * ms)
+		p := e.peerPacket(Up)
+		e.arrive(&datagram{payload: p.AppendTo(nil), from: addrB, to: addrA, ttl: 254})
+		time.Sleep(time.Until(heard.Add(300*ms - before)))
+		e.want(Up)
+		time.Sleep(before)
+		e.want(Down)
+	})
+}
+
+// TestEarlyPacer: a run of the pacer that the schedule has overtaken sends
+// nothing, and moves nothing.
+func TestEarlyPacer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newEnd(t, addrA, addrB, fast, Options{})
+		defer e.stop()
+		time.Sleep(500 * ms)
+		e.transmit()
+		time.Sleep(600 * ms)
+		diffTimes(t, e.times(), 0, time.Second)
+	})
+}
+
 // TestShorterIntervalAtOnce: the peer used to want a packet a second and now
 // wants ten. The next one leaves as if that had always been so.
 func TestShorterIntervalAtOnce(t *testing.T) {

@@ -256,6 +256,47 @@ func TestSlowNotify(t *testing.T) {
 	})
 }
 
+// TestRemovedIsSilent: what was not told when a session was removed never is.
+func TestRemovedIsSilent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newEnd(t, addrA, addrB, fast, Options{})
+		defer e.stop()
+		block := make(chan struct{})
+		var got []State
+		e.Session.notify = func(ev Event) { <-block; got = append(got, ev.To) }
+		e.inject(e.peerPacket(Down))
+		settle() // notify has the first
+		e.inject(e.peerPacket(Up))
+		e.Remove()
+		close(block)
+		settle()
+		if diff := cmp.Diff([]State{Init}, got); diff != "" {
+			t.Errorf("unexpected transitions (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestEngineShutdown takes as long as the slowest session needs.
+func TestEngineShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := newScripted(t, Config{DesiredMinTx: 100 * ms, Multiplier: 4}, Options{})
+		c := Config{Peer: addrB.Next(), DesiredMinTx: 2 * time.Second}
+		if _, err := e.engine.Add(c, nil); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if err := e.engine.Shutdown(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(begin); d != 3*2*time.Second {
+			t.Errorf("took %v", d)
+		}
+		if _, err := e.engine.Add(c, nil); !errors.Is(err, ErrClosed) {
+			t.Errorf("added afterwards: %v", err)
+		}
+	})
+}
+
 // TestHistory: the last ten transitions, oldest first, and no more.
 func TestHistory(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -121,6 +121,9 @@ func (c *capture) next() frame {
 	buf := make([]byte, 2048)
 	for {
 		n, _, err := unix.Recvfrom(c.raw, buf, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue // a signal of the Go runtime
+		}
 		if err != nil {
 			c.t.Fatalf("no packet: %v", err)
 		}
