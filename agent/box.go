@@ -39,6 +39,12 @@ func connected(i int, s config.Service, x netlinkx.Conflict) config.Problem {
 			path = fmt.Sprintf("services[%d].addresses[%d]", i, j)
 		}
 	}
+	if x.Subnet == x.Address {
+		return config.Problem{Path: path, Value: x.Address.String(),
+			Rule: fmt.Sprintf("is already on %s: this node would answer "+
+				"there, withdrawn or not; take it off (ip address del %s dev "+
+				"%s), or name that link", x.Link, x.Address, x.Link)}
+	}
 	return config.Problem{Path: path, Value: x.Address.String(),
 		Rule: fmt.Sprintf("lies inside %s, which is connected on %s: hosts "+
 			"there would reach this node without the routers, withdrawn or "+

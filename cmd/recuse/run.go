@@ -41,11 +41,12 @@ func daemon(path string) error {
 	for _, w := range conf.Warnings {
 		log.Warn(w)
 	}
+	// Before anything is made on the box: a signal must not leave it there.
+	stop, hurry := stopSignals()
 	a, err := agent.New(conf, version, log)
 	if err != nil {
 		return err
 	}
-	stop, hurry := stopSignals()
 	return a.Run(stop, hurry)
 }
 
