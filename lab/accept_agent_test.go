@@ -69,6 +69,51 @@ func TestAgent(t *testing.T) {
 	} {
 		t.Run(part.name, part.run)
 	}
+	for name, fault := range map[string]func(*topology.Node) error{
+		"held":     func(n *topology.Node) error { return n.LinkDown(topology.AgentLink) },
+		"dead":     func(n *topology.Node) error { return n.Resolver.Kill() },
+		"deleting": func(n *topology.Node) error { return n.DeleteLink(topology.AgentLink) },
+	} {
+		t.Run("SIGTERM while "+name, func(t *testing.T) {
+			n := lab.Nodes[0]
+			announced(t, lab, lab.Nodes...)
+			must(t, fault(n))
+			if name != "deleting" { // the agent stops while it puts the link back
+				announced(t, lab, others(lab, n)...)
+			}
+			must(t, n.Agent.Signal(sigterm))
+			ends(t, n, 0)
+			if !n.Resolver.Running() {
+				must(t, n.Resolver.Start())
+			}
+			leavesNothing(t, n, empty[n])
+		})
+	}
+	t.Run("SIGTERM at the start", func(t *testing.T) {
+		announced(t, lab, lab.Nodes...)
+		stop(t, lab.Nodes[0])
+		stopsAtStart(t, lab.Nodes[0], empty[lab.Nodes[0]])
+	})
+}
+
+// stopsAtStart stops an agent at moments of its start: whether it was before
+// the program listened for signals or after, nothing is left.
+func stopsAtStart(t *testing.T, n *topology.Node, empty string) {
+	for ms := range 10 {
+		must(t, n.Agent.Start())
+		moment := time.NewTimer(time.Duration(5*ms) * time.Millisecond)
+		<-moment.C
+		must(t, n.Agent.Signal(sigterm))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		must(t, n.Agent.Wait(ctx))
+		if d := cmp.Diff(empty, box(t, n)); d != "" {
+			t.Errorf("stopped %d ms after the start, left on the box (-before +after):\n%s", 5*ms, d)
+		}
+		if _, err := os.Stat(n.Path("recuse.sock")); !os.IsNotExist(err) {
+			t.Errorf("stopped %d ms after the start, control socket: %v", 5*ms, err)
+		}
+	}
 }
 
 // agentStops stops a node's agent in order, under load: the node is depreferred,

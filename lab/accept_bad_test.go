@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,6 +22,8 @@ func TestBadInput(t *testing.T) {
 	lab := network(t, topology.Options{Nodes: 1, WithoutAgent: true}, func(_ int, c tree) { base = c })
 	n := lab.Nodes[0]
 	kind := service(base, 0)["link"].(tree)["kind"]
+	taken := netip.MustParsePrefix("10.9.6.53/32")
+	must(t, n.AddAddress("lo", taken))
 	before := box(t, n)
 	tests := []struct {
 		name string
@@ -40,6 +43,8 @@ func TestBadInput(t *testing.T) {
 			service(c, 0)["addresses"] = []string{"10.60.0.99/32", "2001:db8:60::99/128"}
 		}, 2, []string{`services[0].addresses[0]: "10.60.0.99/32"`, `services[0].addresses[1]: "2001:db8:60::99/128"`,
 			"lan0", "choose an address outside"}},
+		{"address on another link", func(c tree) { service(c, 0)["addresses"] = []string{taken.String()} },
+			2, []string{fmt.Sprintf("services[0].addresses[0]: %q", taken), "already on lo", "ip address del"}},
 		{"password file that is not there", func(c tree) { peer(c, 0)["password_file"] = "/nonexistent/password" },
 			2, []string{`bgp.peers[0].password_file: "/nonexistent/password"`}},
 		{"password file that is a directory", func(c tree) { peer(c, 0)["password_file"] = n.Dir },

@@ -128,7 +128,8 @@ func wrongPassword(t *testing.T, lab *topology.Lab, n *topology.Node) {
 // address comes.
 func TestUplinkMissing(t *testing.T) {
 	var config tree
-	lab := network(t, topology.Options{Nodes: 1, WithoutAgent: true}, func(_ int, c tree) { config = c })
+	lab := network(t, topology.Options{Nodes: 1, WithoutAgent: true, HoldTime: 3 * time.Second},
+		func(_ int, c tree) { config = c })
 	n := lab.Nodes[0]
 	delete(config["bgp"].(tree), "router_id")
 	must(t, n.WriteConfig(topology.ConfigFile, config))
@@ -144,7 +145,31 @@ func TestUplinkMissing(t *testing.T) {
 	must(t, n.AddAddress("lan0", uplink))
 	must(t, lab.SetGateway(lab.Router)) // it went with the address
 	announced(t, lab, n)
+	t.Run("comes back without its IPv6 address", func(t *testing.T) { uplinkFlaps(t, lab) })
 	if st, code := status(t, n); code != 0 || st.RouterID != n.V4.String() {
 		t.Errorf("exit code %d, router-id %q, want %s", code, st.RouterID, n.V4)
 	}
+}
+
+// uplinkFlaps sets the node's uplink down and up. The kernel keeps its IPv4
+// address and flushes the IPv6 one, so that there is no next hop to announce
+// the IPv6 route with: it is withheld, and status says why, until the address
+// is back.
+func uplinkFlaps(t *testing.T, lab *topology.Lab) {
+	n := lab.Nodes[0]
+	must(t, n.LinkDown("lan0"))
+	hops(t, lab.Router, anycast4)
+	must(t, n.LinkUp("lan0"))
+	_, err := n.Run(t.Context(), "ip", "route", "replace", "default", "via", "10.60.0.1") // for the resolver
+	must(t, err)
+	hops(t, lab.Router, anycast4, n.V4)
+	hops(t, lab.Router, anycast6)
+	eventually(t, "status say what is withheld", func() (bool, string) {
+		st, _ := status(t, n)
+		a := st.Services[0].Addresses
+		return a[0].Announced && !a[1].Announced && strings.Contains(st.Peers[0].Error, "IPv6"), fmt.Sprintf("%+v", st)
+	})
+	must(t, n.AddAddress("lan0", netip.PrefixFrom(n.V6, 64)))
+	must(t, lab.SetGateway(lab.Router))
+	announced(t, lab, n)
 }

@@ -37,7 +37,7 @@ type message struct {
 func capture(t testing.TB, n *topology.Node) *wire {
 	t.Helper()
 	w := &wire{t: t, node: n, path: filepath.Join(t.TempDir(), "bgp.pcap")}
-	w.end = background(t, n, "tcpdump", "-i", "lan0", "-n", "-U", "-s", "0", "-Z", "root",
+	w.end = background(t, n, "tcpdump", "-i", "lan0", "-n", "-U", "--immediate-mode", "-s", "0", "-Z", "root",
 		"-w", w.path, "tcp port 179")
 	// The header is written once the kernel records.
 	eventually(t, "tcpdump begin", func() (bool, string) {
