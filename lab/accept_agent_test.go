@@ -76,7 +76,7 @@ func TestAgent(t *testing.T) {
 	} {
 		t.Run("SIGTERM while "+name, func(t *testing.T) {
 			n := lab.Nodes[0]
-			announced(t, lab, lab.Nodes...)
+			serving(t, lab)
 			must(t, fault(n))
 			if name != "deleting" { // the agent stops while it puts the link back
 				announced(t, lab, others(lab, n)...)
@@ -90,7 +90,7 @@ func TestAgent(t *testing.T) {
 		})
 	}
 	t.Run("SIGTERM at the start", func(t *testing.T) {
-		announced(t, lab, lab.Nodes...)
+		serving(t, lab)
 		stop(t, lab.Nodes[0])
 		stopsAtStart(t, lab.Nodes[0], empty[lab.Nodes[0]])
 	})
@@ -194,7 +194,7 @@ func leavesNothing(t *testing.T, n *topology.Node, empty string) {
 // by the next start, which sets the link down until the checks have passed.
 func agentKilled(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[1]
-	announced(t, lab, lab.Nodes...)
+	serving(t, lab)
 	events, err := lab.Router.Watch(t.Context())
 	must(t, err)
 	killed := time.Now()
@@ -224,7 +224,7 @@ func agentKilled(t *testing.T, lab *topology.Lab) {
 // agentHurries has a second SIGTERM cut short a drain of a minute.
 func agentHurries(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[2]
-	announced(t, lab, lab.Nodes...)
+	serving(t, lab)
 	w := capture(t, n)
 	must(t, n.Agent.Signal(sigterm))
 	eventually(t, "drain", func() (bool, string) {

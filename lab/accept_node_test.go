@@ -27,7 +27,7 @@ func TestNodes(t *testing.T) {
 			announced(t, lab, lab.Nodes...)
 			step := func(name string, f func(*testing.T, *topology.Lab)) {
 				t.Run(name, func(t *testing.T) {
-					announced(t, lab, lab.Nodes...)
+					serving(t, lab)
 					f(t, lab)
 				})
 			}
@@ -157,9 +157,6 @@ const quietTime = 10 * time.Second
 // log, no change of the route.
 func steady(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[0]
-	for _, n := range lab.Nodes {
-		says(t, n, "announced", func(s control.Service) bool { return s.Stance == "announced" })
-	}
 	w, log := capture(t, n), len(n.Agent.Log())
 	never(t, lab.Router, anycast4, func() {
 		lasts(t, quietTime, "silence in the log", func() (bool, string) {
