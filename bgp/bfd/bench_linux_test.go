@@ -2,6 +2,7 @@ package bfd
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
@@ -64,6 +65,63 @@ func lateness(b *testing.B, policy string, processes, goroutines, procs int) {
 		}()
 	}
 	report(b, runSessions(b, 8))
+}
+
+// BenchmarkSessions measures what sessions at 300 ms cost beside BIRD, over the
+// kernel's sockets: the share of one processor, and the memory of each.
+//
+//	go test -run - -bench Sessions -benchtime 20x ./bgp/bfd
+//
+// Each operation is half a second.
+func BenchmarkSessions(b *testing.B) {
+	for _, n := range []int{1, 16, 256} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { manySessions(b, n) })
+	}
+}
+
+// manySessions measures n sessions for b.N half seconds.
+func manySessions(b *testing.B, n int) {
+	needRoot(b, "ip", "nft", "bird")
+	l := newLab(b)
+	l.run("ip address add 10.77.0.1/16 dev us0")
+	l.run("ip -n " + l.peer + " address add 10.77.255.2/16 dev peer0")
+	var many []way
+	for i := range n {
+		w := way{name: fmt.Sprint(i), our: netip.AddrFrom4([4]byte{10, 77, 1, byte(i)}), his: addr("10.77.255.2"), his0: "peer0"}
+		l.run(fmt.Sprintf("ip address add %v/32 dev us0", w.our))
+		many = append(many, w)
+	}
+	before := memory()
+	tr := newTrialOn(l, newBIRD, settings{tx: 300 * ms, rx: 300 * ms, mult: 3}, many)
+	tr.await("no poll is under way", func(st Status) bool { return !st.Polling })
+	after := memory()
+	b.ResetTimer()
+	used, begin := processorTime(), time.Now()
+	for range b.N {
+		<-time.After(500 * ms)
+	}
+	share := float64(processorTime()-used) / float64(time.Since(begin))
+	b.ReportMetric(100*share, "%cpu")
+	b.ReportMetric(float64(after-before)/float64(n)/1024, "KiB/session")
+	b.ReportMetric(float64(sum(tr.sessions).Worst.Microseconds())/1000, "worst-ms")
+}
+
+// memory returns the bytes that live objects and stacks take.
+func memory() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}
+
+// processorTime returns what this process has used.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // runSessions lets n sessions send b.N packets altogether and returns their

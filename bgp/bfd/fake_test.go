@@ -168,7 +168,7 @@ func (e *end) notify(ev Event) {
 // sleep is not the last of those that wake at the same nanosecond, hence one
 // more.
 func settle() {
-	time.Sleep(1)
+	time.Sleep(1 * time.Nanosecond)
 	synctest.Wait()
 }
 

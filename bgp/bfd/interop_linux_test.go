@@ -12,6 +12,7 @@ import (
 type trial struct {
 	*lab
 	router
+	ways     []way
 	sessions []*Session // in the order of ways
 	settings settings   // the router's
 }
@@ -21,9 +22,15 @@ var normal = settings{tx: 100 * ms, rx: 100 * ms, mult: 3}
 
 // newTrial starts both ends with equal settings and waits until all sessions
 // are up.
-func newTrial(t *testing.T, l *lab, mk func(*lab, []way) router, s settings) *trial {
+func newTrial(t testing.TB, l *lab, mk func(*lab, []way) router, s settings) *trial {
 	t.Helper()
-	tr := &trial{lab: l, router: mk(l, ways), settings: s}
+	return newTrialOn(l, mk, s, ways)
+}
+
+// newTrialOn is newTrial on other ways than those of every lab.
+func newTrialOn(l *lab, mk func(*lab, []way) router, s settings, ways []way) *trial {
+	l.t.Helper()
+	tr := &trial{lab: l, router: mk(l, ways), ways: ways, settings: s}
 	tr.start(s)
 	for _, w := range ways {
 		tr.add(w, s)
@@ -71,7 +78,7 @@ func (tr *trial) describe() string {
 	for i, s := range tr.sessions {
 		st := s.Status()
 		out += fmt.Sprintf("%s: %v, remote %v, sent %d, received %d, discarded %v, tx %v, rx %v, detection %v, polling %t, errors %d %s\n",
-			ways[i].name, st.State, st.RemoteState, st.Sent, st.Received, st.Discarded, st.TxInterval, st.RxInterval, st.Detection, st.Polling, st.SendErrors, st.LastSendError)
+			tr.ways[i].name, st.State, st.RemoteState, st.Sent, st.Received, st.Discarded, st.TxInterval, st.RxInterval, st.Detection, st.Polling, st.SendErrors, st.LastSendError)
 		for _, e := range st.History {
 			out += fmt.Sprintf("  %s %v -> %v: %v (diag %v, remote %v)\n", e.At.Format("05.000"), e.From, e.To, e.Reason, e.Diag, e.RemoteDiag)
 		}
@@ -111,7 +118,7 @@ func (tr *trial) went(reasons ...Reason) {
 			good = good || r == last
 		}
 		if !good {
-			tr.t.Errorf("%s: left Up since %v, want one of %v\n%s", ways[i].name, last, reasons, tr.describe())
+			tr.t.Errorf("%s: left Up since %v, want one of %v\n%s", tr.ways[i].name, last, reasons, tr.describe())
 		}
 	}
 }
@@ -208,7 +215,7 @@ func fiftyTimesThree(t *testing.T, tr *trial) {
 	tr.awaitAll(Up)
 	for i, s := range tr.sessions {
 		st := s.Status()
-		t.Logf("%s: %d transitions, worst lateness %v", ways[i].name, len(st.History), st.Lateness.Worst)
+		t.Logf("%s: %d transitions, worst lateness %v", tr.ways[i].name, len(st.History), st.Lateness.Worst)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 //	ours us0 ----------------- peer0 peer
 //	ours us1 --- r0 router r1 - peer1 peer
 type lab struct {
-	t            *testing.T
+	t            testing.TB
 	peer, router string // names of namespaces
 	engine       *Engine
 }
@@ -49,7 +49,7 @@ var ways = []way{
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
 // newLab builds a lab with an engine, and removes it after the test.
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	t.Helper()
 	n := labs.Add(1)
 	prefix := namespacePrefix(os.Getpid())

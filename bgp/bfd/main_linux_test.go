@@ -92,7 +92,7 @@ func removeNamespace(name string) {
 
 // needRoot skips a test that this process cannot run, or fails it if the
 // environment says that it must run.
-func needRoot(t *testing.T, tools ...string) {
+func needRoot(t testing.TB, tools ...string) {
 	t.Helper()
 	missing := ""
 	if os.Getuid() != 0 {
