@@ -1,11 +1,13 @@
 package bfd
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,25 +39,9 @@ func BenchmarkLateness(b *testing.B) {
 
 // lateness runs one case for b.N packets.
 func lateness(b *testing.B, policy string, processes, goroutines, procs int) {
-	if policy == "rr" {
-		// Should the threads ever get stuck in a loop, the kernel ends them.
-		limit := unix.Rlimit{Cur: 20e6, Max: 20e6} // microseconds
-		if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &limit); err != nil {
-			b.Fatal(err)
-		}
-		if err := SetRealtime(20); err != nil {
-			b.Fatal(err)
-		}
-		defer setScheduling(&unix.SchedAttr{Policy: unix.SCHED_NORMAL})
-	}
+	defer usePolicy(b, policy)()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	for range processes {
-		hog := exec.Command("chrt", "--other", "0", "sh", "-c", "while :; do :; done")
-		if err := hog.Start(); err != nil {
-			b.Fatal(err)
-		}
-		defer func() { hog.Process.Kill(); hog.Wait() }()
-	}
+	defer startHogs(b, processes)()
 	var stop atomic.Bool
 	defer stop.Store(true)
 	for range goroutines {
@@ -104,6 +90,107 @@ func manySessions(b *testing.B, n int) {
 	b.ReportMetric(100*share, "%cpu")
 	b.ReportMetric(float64(after-before)/float64(n)/1024, "KiB/session")
 	b.ReportMetric(float64(sum(tr.sessions).Worst.Microseconds())/1000, "worst-ms")
+}
+
+// BenchmarkFalseDowns counts how often sessions at 50 ms x 3 go down for no
+// reason while processes compute on all processors: ours with a router, and
+// beside it, in the same run, that of FRR's bfdd with the same router. The
+// router is a bfdd as well, under real-time scheduling, so that it is not the
+// one who is late.
+//
+//	go test -run - -bench FalseDowns -benchtime 1800x -timeout 2h ./bgp/bfd
+//
+// Each operation is a second, so that is half an hour for each policy.
+func BenchmarkFalseDowns(b *testing.B) {
+	for _, policy := range []string{"other", "rr"} {
+		b.Run(policy, func(b *testing.B) { falseDowns(b, policy) })
+	}
+}
+
+// falseDowns runs one policy for b.N seconds.
+func falseDowns(b *testing.B, policy string) {
+	needRoot(b, "ip", "nft", "chrt")
+	l := newLab(b)
+	pace := settings{tx: 50 * ms, rx: 50 * ms, mult: 3}
+	ours := ways[0]
+	toNode := way{name: "bfdd", our: addr("203.0.113.254"), his: addr("203.0.113.2"), his0: "peer1"}
+	toRouter := way{name: "router", our: toNode.his, his: toNode.our, his0: "r1"}
+	rt := newFRRIn(l, l.peer, []way{ours, toNode})
+	node := newFRRIn(l, l.router, []way{toRouter})
+	rt.start(pace)
+	l.run(fmt.Sprintf("chrt --rr --all-tasks --pid 30 %d", rt.pid()))
+	node.start(pace)
+	defer usePolicy(b, policy)()
+	s, err := l.engine.Add(Config{Peer: ours.his, Local: ours.our, DesiredMinTx: pace.tx, RequiredMinRx: pace.rx}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	show := func() string { return s.Status().Trouble() + rt.show() }
+	l.eventually("both sessions are up", 20*time.Second, func() bool {
+		return s.Status().State == Up && !s.Status().Polling && strings.Count(rt.show(), "Status: up") == 2
+	}, show)
+	b.ResetTimer()
+	ourDowns, theirDowns := rt.downs(ours), rt.downs(toNode)
+	defer startHogs(b, 2*runtime.NumCPU())()
+	for range b.N {
+		<-time.After(time.Second)
+	}
+	b.ReportMetric(float64(rt.downs(ours)-ourDowns), "our-downs")
+	b.ReportMetric(float64(rt.downs(toNode)-theirDowns), "bfdd-downs")
+	report(b, s.Status().Lateness)
+}
+
+// downs returns how often the session on a way has gone down, as FRR counts.
+func (f *frr) downs(w way) int {
+	f.t.Helper()
+	out, err := f.vtysh(fmt.Sprintf("show bfd peer %v local-address %v interface %s counters json", w.our, w.his, w.his0))
+	var counters struct {
+		Downs *int `json:"session-down"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &counters)
+	}
+	if err != nil || counters.Downs == nil {
+		f.t.Fatalf("no counters of FRR: %v\n%s", err, out)
+	}
+	return *counters.Downs
+}
+
+// usePolicy puts this process under a scheduling policy, and returns what
+// undoes that.
+func usePolicy(b *testing.B, policy string) func() {
+	b.Helper()
+	if policy == "other" {
+		return func() {}
+	}
+	// Should the threads ever get stuck in a loop, the kernel ends them.
+	limit := unix.Rlimit{Cur: 20e6, Max: 20e6} // microseconds
+	if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &limit); err != nil {
+		b.Fatal(err)
+	}
+	if err := SetRealtime(20); err != nil {
+		b.Fatal(err)
+	}
+	return func() { setScheduling(&unix.SchedAttr{Policy: unix.SCHED_NORMAL}) }
+}
+
+// startHogs starts processes that compute, and returns what ends them.
+func startHogs(b *testing.B, n int) func() {
+	b.Helper()
+	var all []*exec.Cmd
+	for range n {
+		hog := exec.Command("chrt", "--other", "0", "sh", "-c", "while :; do :; done")
+		if err := hog.Start(); err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, hog)
+	}
+	return func() {
+		for _, hog := range all {
+			hog.Process.Kill()
+			hog.Wait()
+		}
+	}
 }
 
 // memory returns the bytes that live objects and stacks take.

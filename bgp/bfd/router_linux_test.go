@@ -38,8 +38,8 @@ type settings struct {
 // daemon is a process in a lab that is killed when the test ends.
 type daemon struct{ cmd *exec.Cmd }
 
-// startDaemon starts a program in the peer's namespace.
-func (l *lab) startDaemon(logFile string, argv ...string) *daemon {
+// startDaemon starts a program in a namespace.
+func (l *lab) startDaemon(ns, logFile string, argv ...string) *daemon {
 	l.t.Helper()
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -47,7 +47,7 @@ func (l *lab) startDaemon(logFile string, argv ...string) *daemon {
 	}
 	defer log.Close()
 	// ip execs the program, so the number of the process stays.
-	d := &daemon{exec.Command("ip", append([]string{"netns", "exec", l.peer}, argv...)...)}
+	d := &daemon{exec.Command("ip", append([]string{"netns", "exec", ns}, argv...)...)}
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := d.cmd.Start(); err != nil {
@@ -68,13 +68,17 @@ func (d *daemon) kill() {
 // frr is bfdd of FRR, with the zebra that it needs.
 type frr struct {
 	*lab
+	ns          string
 	ways        []way
 	dir         string
 	zebra, bfdd *daemon
 }
 
-// newFRR prepares FRR.
-func newFRR(l *lab, ways []way) router {
+// newFRR prepares FRR in the peer's namespace.
+func newFRR(l *lab, ways []way) router { return newFRRIn(l, l.peer, ways) }
+
+// newFRRIn prepares FRR in a namespace.
+func newFRRIn(l *lab, ns string, ways []way) *frr {
 	l.t.Helper()
 	needRoot(l.t, "/usr/lib/frr/bfdd", "/usr/lib/frr/zebra", "vtysh")
 	// Not below the directory of the test, which the user frr may not enter.
@@ -92,18 +96,18 @@ func newFRR(l *lab, ways []way) router {
 	if err := os.Chown(dir, uid, gid); err != nil {
 		l.t.Fatal(err)
 	}
-	return &frr{lab: l, ways: ways, dir: dir}
+	return &frr{lab: l, ns: ns, ways: ways, dir: dir}
 }
 
 func (f *frr) start(s settings) {
 	f.t.Helper()
 	d := f.dir
 	if f.zebra == nil {
-		f.zebra = f.startDaemon(d+"/zebra.out", "/usr/lib/frr/zebra", "-i", d+"/zebra.pid", "-z", d+"/zserv.api", "--vty_socket", d, "-f", "/dev/null")
+		f.zebra = f.startDaemon(f.ns, d+"/zebra.out", "/usr/lib/frr/zebra", "-i", d+"/zebra.pid", "-z", d+"/zserv.api", "--vty_socket", d, "-f", "/dev/null")
 		f.eventually("zebra's socket", 10*time.Second, exists(d+"/zserv.api"), f.show)
 	}
 	os.Remove(d + "/bfdd.vty")
-	f.bfdd = f.startDaemon(d+"/bfdd.out", "/usr/lib/frr/bfdd", "-i", d+"/bfdd.pid", "-z", d+"/zserv.api", "--vty_socket", d, "--bfdctl", d+"/bfdd.sock", "-f", "/dev/null")
+	f.bfdd = f.startDaemon(f.ns, d+"/bfdd.out", "/usr/lib/frr/bfdd", "-i", d+"/bfdd.pid", "-z", d+"/zserv.api", "--vty_socket", d, "--bfdctl", d+"/bfdd.sock", "-f", "/dev/null")
 	f.eventually("bfdd's socket", 10*time.Second, exists(d+"/bfdd.vty"), f.show)
 	f.apply(s)
 }
@@ -178,7 +182,7 @@ func (b *bird) start(s settings) {
 	b.t.Helper()
 	os.Remove(b.dir + "/ctl")
 	b.write(s)
-	b.daemon = b.startDaemon(b.dir+"/out", "bird", "-f", "-c", b.dir+"/bird.conf", "-s", b.dir+"/ctl")
+	b.daemon = b.startDaemon(b.peer, b.dir+"/out", "bird", "-f", "-c", b.dir+"/bird.conf", "-s", b.dir+"/ctl")
 	b.eventually("BIRD's socket", 10*time.Second, func() bool { _, err := b.birdc("show", "status"); return err == nil }, b.show)
 }
 
