@@ -18,16 +18,21 @@ const (
 	// check blind for the next 20; so it never waits for more than a second,
 	// and a tenth of the minute is left to the others.
 	urgentPerTwoSeconds = 18
+	// sparePerSecond is how many may have left in a second if a sign of life is
+	// to follow: what is above it belongs to the probes alone.
+	sparePerSecond = 12
 )
 
 // Budget limits how often one server is asked, over all checks that share it:
 // at most 15 probes in any second and 600 in any minute. Checks under
-// suspicion go first and the others wait; within either kind, first come is
+// suspicion go first and the others wait; questions for a sign of life go when
+// no probe waits, and leave room for the next. Within each kind, first come is
 // first served. It is safe for concurrent use.
 type Budget struct {
 	mu      sync.Mutex
 	all     window
 	urgent  window
+	spare   window
 	waiting []*ticket
 	timer   *time.Timer
 }
@@ -40,20 +45,42 @@ func NewBudget() *Budget {
 			limit{n: BudgetPerMinute, span: time.Minute},
 		),
 		urgent: newWindow(limit{n: urgentPerTwoSeconds, span: 2 * time.Second}),
+		spare:  newWindow(limit{n: sparePerSecond, span: time.Second}),
 	}
 }
 
-// ticket is one probe's place in the queue.
+// ticket is one question's place in the queue.
 type ticket struct {
-	granted chan struct{} // receives once, when the probe may leave
-	urgent  bool          // guarded by the budget's lock
+	granted chan struct{} // receives once, when the question may leave
+	rank    rank          // guarded by the budget's lock
 }
 
+// rank orders the kinds of questions: a higher one goes first.
+type rank uint8
+
+// The ranks.
+const (
+	spare  rank = iota // for a sign of life
+	steady             // a probe
+	urgent             // a probe of a check under suspicion
+)
+
 // ask queues for one probe.
-func (b *Budget) ask(urgent bool) *ticket {
+func (b *Budget) ask(suspicious bool) *ticket {
+	if suspicious {
+		return b.queue(urgent)
+	}
+	return b.queue(steady)
+}
+
+// askSpare queues for one question that is no probe.
+func (b *Budget) askSpare() *ticket { return b.queue(spare) }
+
+// queue puts a ticket in.
+func (b *Budget) queue(r rank) *ticket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := &ticket{granted: make(chan struct{}, 1), urgent: urgent}
+	t := &ticket{granted: make(chan struct{}, 1), rank: r}
 	b.waiting = append(b.waiting, t)
 	b.serve(time.Now())
 	return t
@@ -64,7 +91,7 @@ func (b *Budget) ask(urgent bool) *ticket {
 func (b *Budget) hurry(t *ticket) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t.urgent = true
+	t.rank = urgent
 }
 
 // cancel takes a ticket out of the queue. A ticket already granted is spent. A
@@ -103,12 +130,9 @@ func (b *Budget) serve(now time.Time) {
 func (b *Budget) first(now time.Time) (int, time.Time) {
 	best, when := -1, time.Time{}
 	for i, t := range b.waiting {
-		at := b.all.free(now)
-		if t.urgent {
-			at = later(at, b.urgent.free(now))
-		}
+		at := b.free(t.rank, now)
 		sooner := best < 0 || at.Before(when)
-		first := best >= 0 && at.Equal(when) && t.urgent && !b.waiting[best].urgent
+		first := best >= 0 && at.Equal(when) && t.rank > b.waiting[best].rank
 		if sooner || first {
 			best, when = i, at
 		}
@@ -116,12 +140,25 @@ func (b *Budget) first(now time.Time) (int, time.Time) {
 	return best, when
 }
 
+// free returns when a ticket of the rank may go.
+func (b *Budget) free(r rank, now time.Time) time.Time {
+	at := b.all.free(now)
+	switch r {
+	case urgent:
+		at = later(at, b.urgent.free(now))
+	case spare:
+		at = later(at, b.spare.free(now))
+	}
+	return at
+}
+
 // grant lets the ticket at index i go.
 func (b *Budget) grant(i int, now time.Time) {
 	t := b.waiting[i]
 	b.waiting = slices.Delete(b.waiting, i, i+1)
 	b.all.add(now)
-	if t.urgent {
+	b.spare.add(now)
+	if t.rank == urgent {
 		b.urgent.add(now)
 	}
 	t.granted <- struct{}{}

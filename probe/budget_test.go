@@ -148,3 +148,38 @@ func TestBudgetSteadyBesideUrgent(t *testing.T) {
 		checkSpan(t, all, BudgetPerMinute, time.Minute)
 	})
 }
+
+// TestBudgetSpare proves that a question for a sign of life goes after every
+// probe that waits, also one that came later, and leaves room for the next.
+func TestBudgetSpare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget()
+		spend(b)
+		o := order{done: make(chan string, 10)}
+		o.watch("spare", b.askSpare())
+		o.watch("steady", b.ask(false))
+		o.watch("urgent", b.ask(true))
+		for _, want := range []string{"urgent", "steady", "spare"} {
+			if got := <-o.done; got != want {
+				t.Errorf("%q went, want %q", got, want)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b, begin := NewBudget(), time.Now()
+		for range sparePerSecond {
+			<-b.askSpare().granted
+		}
+		late := b.askSpare()
+		for range BudgetPerSecond - sparePerSecond {
+			<-b.ask(false).granted
+		}
+		if got := time.Since(begin); got != 0 {
+			t.Errorf("the probes waited for %v", got)
+		}
+		<-late.granted
+		if got := time.Since(begin); got != time.Second {
+			t.Errorf("the last sign waited for %v, want 1s", got)
+		}
+	})
+}

@@ -44,6 +44,7 @@ type run struct {
 
 	flights map[*flight]struct{}
 	strays  int
+	search  search
 	landed  chan landing
 	gone    chan struct{} // closed when nobody receives from landed any more
 	ticket  *ticket       // nil: no probe waits for the budget
@@ -58,6 +59,7 @@ func newRun(ctx context.Context, r *Runner) *run {
 		ctx:     ctx,
 		plan:    newSchedule(r.check, now),
 		flights: make(map[*flight]struct{}),
+		search:  newSearch(r.check, r.prober),
 		landed:  make(chan landing),
 		gone:    make(chan struct{}),
 		timer:   time.NewTimer(0),
@@ -74,6 +76,9 @@ func (s *run) arm(now time.Time) {
 	}
 	if s.free() {
 		first(s.plan.next)
+	}
+	if t, wanted := s.lookDue(); wanted {
+		first(t)
 	}
 	for f := range s.flights {
 		if !f.late {
@@ -106,6 +111,9 @@ func (s *run) tick(now time.Time) {
 	}
 	if s.free() && !now.Before(s.plan.next) {
 		s.ask(now)
+	}
+	if due, ok := s.lookDue(); ok && !now.Before(due) {
+		s.look(now)
 	}
 }
 
@@ -165,7 +173,7 @@ func (s *run) launch(now time.Time) {
 func (s *run) fly(f *flight, deadline time.Time) {
 	ctx, cancel := context.WithDeadline(s.ctx, deadline)
 	defer cancel()
-	res := s.prober.Probe(ctx)
+	res, late := s.probe(ctx)
 	if res.Sent.IsZero() {
 		res.Sent = f.sent
 	}
@@ -175,6 +183,9 @@ func (s *run) fly(f *flight, deadline time.Time) {
 	select {
 	case s.landed <- landing{flight: f, result: res}:
 	case <-s.gone:
+	}
+	if late != nil {
+		s.await(late)
 	}
 }
 
@@ -271,8 +282,10 @@ func (s *run) over() time.Duration {
 func (s *run) end() {
 	defer close(s.gone)
 	s.timer.Stop()
-	if s.ticket != nil {
-		s.budget.cancel(s.ticket)
+	for _, t := range []*ticket{s.ticket, s.search.ticket} {
+		if t != nil {
+			s.budget.cancel(t)
+		}
 	}
 	patience := time.NewTimer(endAfter)
 	defer patience.Stop()

@@ -27,8 +27,8 @@ type Check struct {
 	Rules Rules
 }
 
-// Report is what a Runner says after every result, and when time alone has
-// changed the level (with the last Result again).
+// Report is what a Runner says after every result, and when time alone or a
+// sign of life has changed the verdict (with the last Result again).
 type Report struct {
 	// Check is the check's name.
 	Check string
@@ -56,6 +56,9 @@ type Runner struct {
 // NewRunner returns a runner of check c. Its probes wait for the budget b if
 // that is not nil. The function report is called from one goroutine, the one
 // that calls Run, and must not block.
+//
+// If p is a Signer, its signs of life are looked for when a probe is late; if
+// it is Patient, an answer that comes within 5 s after a deadline is one too.
 func NewRunner(c Check, p Prober, b *Budget, report func(Report)) *Runner {
 	if c.Rules.SilentAfter == 0 {
 		c.Rules.SilentAfter = DefaultSilentAfter
@@ -91,6 +94,10 @@ func (r *Runner) Run(ctx context.Context) error {
 			s.launch(time.Now())
 		case l := <-s.landed:
 			s.land(l)
+		case <-s.lookC():
+			s.lookNow(time.Now())
+		case l := <-s.search.sights:
+			s.see(l)
 		case <-r.trips:
 			s.trip(time.Now())
 		}

@@ -62,6 +62,7 @@ type row struct {
 	silent  time.Time // since when nothing shows life; zero: it does
 	blind   time.Time // when unmade reached Fall; zero: it has not
 	outcome string    // the newest failure, for people
+	life    string    // what showed life beside the results, for people
 }
 
 // Next returns the verdict after one more result.
@@ -78,6 +79,15 @@ func (v Verdict) Next(r Rules, res Result) Verdict {
 		v = v.skip(r, res)
 	}
 	return v.At(r, res.Done)
+}
+
+// Saw returns the verdict after a sign of life that is no result of a probe:
+// an answer to another question, or one that came too late. What it was, for
+// people, goes into the reason while failures stand.
+func (v Verdict) Saw(r Rules, at time.Time, what string) Verdict {
+	v = v.saw(at)
+	v.row.life = what
+	return v.At(r, at)
 }
 
 // At returns the verdict at the time now if no result has come since the last:
@@ -127,7 +137,7 @@ func (v Verdict) pass(res Result) Verdict {
 		v.Fails = min(v.Fails, 1)
 		return v
 	}
-	v.Fails = 0
+	v.Fails, v.row.life = 0, ""
 	v.Passes++
 	return v
 }
@@ -197,7 +207,15 @@ func (v Verdict) judgeFailing(r Rules, now time.Time) Verdict {
 		// Only a sign of life makes a dead one better.
 		return v
 	}
-	return v.fallen(Sick, fmt.Sprintf("%d failures in a row: %s", v.Fails, v.row.outcome))
+	return v.fallen(Sick, fmt.Sprintf("%d failures in a row: %s", v.Fails, v.row.outcome)+v.alive())
+}
+
+// alive says what showed life beside the results, as an addition to a reason.
+func (v Verdict) alive() string {
+	if v.row.life == "" {
+		return ""
+	}
+	return "; " + v.row.life
 }
 
 // fallen returns the verdict at a level that is no longer fit.

@@ -321,3 +321,37 @@ func TestVerdictDue(t *testing.T) {
 		})
 	}
 }
+
+// TestVerdictSaw proves what a sign of life beside the results does: it ends a
+// silence and a row of refusals, makes a dead one sick, counts towards nothing,
+// and stays in the reason until a probe passes.
+func TestVerdictSaw(t *testing.T) {
+	v := Verdict{}
+	silent := func(ms int) {
+		v = v.Next(usual, Result{Sent: at(ms - 500), Done: at(ms), Cause: Silent, Outcome: "timeout"})
+	}
+	want := func(l Level, reason string) {
+		t.Helper()
+		if v.Level != l || v.Reason != reason {
+			t.Fatalf("got %v, %q, want %v, %q", v.Level, v.Reason, l, reason)
+		}
+	}
+	for _, ms := range []int{500, 1500, 2500, 3500} {
+		silent(ms)
+	}
+	want(Dead, "no sign of life for 3s: timeout")
+	v = v.Saw(usual, at(3600), "still answers . NS")
+	want(Sick, "4 failures in a row: timeout; still answers . NS")
+	if v.Passes != 0 || !v.LastLife.Equal(at(3600)) {
+		t.Errorf("%d passes, last sign of life after %v", v.Passes, v.LastLife.Sub(epoch))
+	}
+	silent(6599)
+	want(Sick, "5 failures in a row: timeout; still answers . NS")
+	silent(6600)
+	want(Dead, "no sign of life for 3s: timeout")
+	v = v.Next(usual, Result{Sent: at(7000), Done: at(7001), Cause: Passed, Alive: true})
+	for _, ms := range []int{8000, 9000, 10000} {
+		silent(ms)
+	}
+	want(Sick, "3 failures in a row: timeout")
+}

@@ -53,25 +53,41 @@ func NewPath(c PathConfig) (*Path, error) {
 // address if something is wrong; the times span all of them, and an answer from
 // any is a sign of life.
 func (p *Path) Probe(ctx context.Context) probe.Result {
-	sent := time.Now()
-	found := make(chan named, len(p.targets))
-	for _, t := range p.targets {
-		go func() { found <- named{addr: t.addr, finding: t.ask(ctx)} }()
-	}
-	worst := <-found
-	alive := worst.alive
-	for range len(p.targets) - 1 {
-		next := <-found
-		alive = alive || next.alive
-		worst = worse(worst, next)
-	}
-	return probe.Result{
-		Sent: sent, Done: time.Now(),
-		Cause: worst.cause, Outcome: worst.outcome(), Alive: alive,
-	}
+	res, late := p.ProbePatiently(ctx)
+	patiently(finding{}, late)
+	return res
 }
 
-// named is what came of asking one address.
+// ProbePatiently is Probe, but keeps the sockets for answers that come late.
+func (p *Path) ProbePatiently(ctx context.Context) (probe.Result, probe.Late) {
+	sent := time.Now()
+	found := make(chan heard, len(p.targets))
+	for _, t := range p.targets {
+		go func() {
+			f, late := t.askPatiently(ctx)
+			found <- heard{named: named{addr: t.addr, finding: f}, late: late}
+		}()
+	}
+	var all []heard
+	for range p.targets {
+		all = append(all, <-found)
+	}
+	worst, alive := all[0].named, false
+	for _, h := range all {
+		alive = alive || h.alive
+		worst = worse(worst, h.named)
+	}
+	worst.text, worst.alive = worst.outcome(), alive
+	return worst.since(sent), anyOf(all)
+}
+
+// heard is what came of asking one address, and what may still come.
+type heard struct {
+	named
+	late probe.Late // nil: nothing
+}
+
+// named is the finding of one address.
 type named struct {
 	addr netip.Addr
 	finding

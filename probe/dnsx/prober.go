@@ -29,10 +29,17 @@ type Config struct {
 	SOA string
 	// Answer, if set, is a value that must be among the answer's records.
 	Answer string
+	// Alive are questions that the server can answer with no upstream, as NAME
+	// TYPE or NAME CLASS TYPE. Nil stands for the usual ones; an empty list asks
+	// none.
+	Alive []string
 }
 
 // Prober asks the question of one Config. It is safe for concurrent use.
-type Prober struct{ config Config }
+type Prober struct {
+	config Config
+	alive  []plain
+}
 
 var _ probe.Prober = (*Prober)(nil)
 
@@ -53,7 +60,11 @@ func New(c Config) (*Prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prober{config: q}, nil
+	alive, err := parseAlive(c.Alive)
+	if err != nil {
+		return nil, err
+	}
+	return &Prober{config: q, alive: alive}, nil
 }
 
 // withDefaults checks the question's part of c and fills in what is left out.
@@ -83,17 +94,31 @@ func withDefaults(c Config) (Config, error) {
 // Probe asks once and judges the answer. It returns by the deadline of ctx.
 func (p *Prober) Probe(ctx context.Context) probe.Result {
 	sent := time.Now()
-	f := p.ask(ctx)
-	return probe.Result{Sent: sent, Done: time.Now(), Cause: f.cause, Outcome: f.text, Alive: f.alive}
+	return p.ask(ctx).since(sent)
 }
 
-// ask makes a fresh query and sends it the configured way.
-func (p *Prober) ask(ctx context.Context) finding {
+// ProbePatiently is Probe, but keeps the socket for an answer that comes late.
+func (p *Prober) ProbePatiently(ctx context.Context) (probe.Result, probe.Late) {
+	sent := time.Now()
+	f, late := p.askPatiently(ctx)
+	return f.since(sent), late
+}
+
+// ask is askPatiently without the patience.
+func (p *Prober) ask(ctx context.Context) finding { return patiently(p.askPatiently(ctx)) }
+
+// askPatiently makes a fresh query and sends it the configured way.
+func (p *Prober) askPatiently(ctx context.Context) (finding, probe.Late) {
 	q, err := newQuery(p.config)
 	if err != nil {
-		return unmade(err.Error())
+		return unmade(err.Error()), nil
 	}
-	if p.config.Server.Net == "tcp" {
+	return exchangeOver(ctx, q)
+}
+
+// exchangeOver sends a query over its server's transport.
+func exchangeOver(ctx context.Context, q query) (finding, probe.Late) {
+	if q.Server.Net == "tcp" {
 		return overTCP(ctx, q)
 	}
 	return overUDP(ctx, q)
@@ -104,6 +129,11 @@ type finding struct {
 	cause probe.Cause
 	text  string
 	alive bool
+}
+
+// since returns the result of a probe that left at sent and ends now.
+func (f finding) since(sent time.Time) probe.Result {
+	return probe.Result{Sent: sent, Done: time.Now(), Cause: f.cause, Outcome: f.text, Alive: f.alive}
 }
 
 // unmade returns the finding of a probe that could not be made.

@@ -157,3 +157,6 @@ func within(t *testing.T, d time.Duration) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// reply returns an answer to q that has a code and nothing else.
+func reply(q *dns.Msg, code int) *dns.Msg { return new(dns.Msg).SetRcode(q, code) }

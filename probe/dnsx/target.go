@@ -54,20 +54,25 @@ func sourcesFor(fixed, addr netip.Addr) []netip.Addr {
 	}
 }
 
-// ask asks the address from the source that worked last. If nothing could be
-// sent from it, or if no source has worked yet and it is refused, the next one
-// is tried at once, since that costs no time.
-func (t *target) ask(ctx context.Context) finding {
+// ask is askPatiently without the patience.
+func (t *target) ask(ctx context.Context) finding { return patiently(t.askPatiently(ctx)) }
+
+// askPatiently asks the address from the source that worked last. If nothing
+// could be sent from it, or if no source has worked yet and it is refused, the
+// next one is tried at once, since that costs no time.
+func (t *target) askPatiently(ctx context.Context) (finding, probe.Late) {
 	sent := time.Now()
 	at, known := t.source()
-	f := t.sources[at].ask(ctx)
+	f, late := t.sources[at].askPatiently(ctx)
 	again := f.cause == probe.Unmade && !f.alive || f.cause == probe.Refused && !known
 	if again && len(t.sources) > 1 && ctx.Err() == nil {
 		at = (at + 1) % len(t.sources)
-		f = firmer(f, t.sources[at].ask(ctx))
+		var other finding
+		other, late = t.sources[at].askPatiently(ctx)
+		f = firmer(f, other)
 	}
 	t.learn(at, sent, f)
-	return f
+	return f, late
 }
 
 // source returns the source to ask from, and whether it is known to work.

@@ -5,16 +5,39 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"time"
+
+	"recuse/probe"
 )
 
 // overTCP sends the query over a new connection and reads one answer
 // (RFC 7766).
-func overTCP(ctx context.Context, q query) finding {
+//
+// After a timeout the connection stays open for an answer that comes late.
+func overTCP(ctx context.Context, q query) (finding, probe.Late) {
+	sent := time.Now()
 	conn, err := dialTCP(ctx, q)
 	if err != nil {
-		return fromError(ctx, err)
+		return fromError(ctx, err), nil
 	}
-	defer conn.Close()
+	f := askTCP(ctx, q, conn)
+	if f.cause != probe.Silent {
+		conn.Close()
+		return f, nil
+	}
+	return f, func(ctx context.Context) string {
+		defer conn.Close()
+		defer expire(ctx, conn)()
+		// Its first byte is as good a sign of life as the whole.
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return ""
+		}
+		return tooLate(wrong("an answer over TCP"), sent)
+	}
+}
+
+// askTCP sends the query over conn and reads one answer.
+func askTCP(ctx context.Context, q query, conn net.Conn) finding {
 	defer expire(ctx, conn)()
 	raw, err := exchange(conn, q.wire)
 	if err != nil {

@@ -23,12 +23,28 @@ const answerMax = 4096
 // the kernel would drop an answer from another address unseen, and that is how
 // a resolver bound to the wildcard fails on a service address. IP_RECVERR makes
 // the kernel report a refusal to an unconnected socket too.
-func overUDP(ctx context.Context, q query) finding {
+//
+// After a timeout the socket stays open for an answer that comes late.
+func overUDP(ctx context.Context, q query) (finding, probe.Late) {
+	sent := time.Now()
 	conn, err := listenUDP(ctx, q.Server.Addr.Addr(), q.Local)
 	if err != nil {
-		return fromError(ctx, err)
+		return fromError(ctx, err), nil
 	}
-	defer conn.Close()
+	f := askUDP(ctx, q, conn)
+	if f.cause != probe.Silent {
+		conn.Close()
+		return f, nil
+	}
+	return f, func(ctx context.Context) string {
+		defer conn.Close()
+		defer expire(ctx, conn)()
+		return tooLate(awaitUDP(ctx, q, conn), sent)
+	}
+}
+
+// askUDP sends the query from conn and waits for the answer.
+func askUDP(ctx context.Context, q query, conn *net.UDPConn) finding {
 	defer expire(ctx, conn)()
 	if _, err := conn.WriteToUDPAddrPort(q.wire, q.Server.Addr); err != nil {
 		return fromError(ctx, err)
@@ -87,14 +103,4 @@ func setOption(c syscall.RawConn, level, option int) error {
 		return err
 	}
 	return failed
-}
-
-// expire makes reads and writes of conn fail when ctx is done, and returns what
-// ends that.
-func expire(ctx context.Context, conn net.Conn) (stop func() bool) {
-	if deadline, ok := ctx.Deadline(); ok {
-		// A failure would mean a closed socket, which the next call reports.
-		_ = conn.SetDeadline(deadline)
-	}
-	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }
