@@ -126,14 +126,18 @@ func (e *endNote) refusal(p *peer) string {
 // wordless classes an ending without a NOTIFICATION.
 func (e *endNote) wordless(p *peer, up bool, err error) (ending, string) {
 	switch {
-	case e.tooSlow && e.open == nil:
-		return endSilent, fmt.Sprintf("%s took the connection but sent no OPEN for %s", p.cfg.Address, openTimeout)
-	case e.tooSlow:
+	case e.tooSlow && e.open != nil:
 		return endSilent, fmt.Sprintf("%s sent an OPEN, but no session came of it for %s", p.cfg.Address, openTimeout)
 	case up && errors.Is(err, unix.ETIMEDOUT):
 		return endLost, fmt.Sprintf("%s acknowledged nothing for the hold time of %s", p.cfg.Address, p.cfg.HoldTime)
 	case up:
 		return endLost, fmt.Sprintf("connection lost: %s", ioWords(err))
+	case e.open == nil && (e.tooSlow || errors.Is(err, unix.ETIMEDOUT)):
+		why := fmt.Sprintf("%s took the connection but sent no OPEN", p.cfg.Address)
+		if p.cfg.TTLSecurity {
+			why += ": ttl_security may be set on one side only"
+		}
+		return endSilent, why
 	case e.open == nil:
 		return endSilent, fmt.Sprintf("%s took the connection and ended it without a BGP message (%s): it may know no neighbour at our address, or have it shut down", p.cfg.Address, ioWords(err))
 	}

@@ -48,9 +48,9 @@ type pace struct {
 // time, spread a random number in [0, 1) that makes the wait up to a quarter
 // shorter (RFC 4271, section 10).
 //
-// The waits that grow up to maxBackoff are those where the router spoke and said
-// no; a router that is away is asked at least every retry, so that it is found
-// when it is back.
+// The waits that grow are those where the router spoke and said no; a router
+// that is away is asked at least every retry, so that it is found when it is
+// back.
 func (p pace) next(e ending, up, retry time.Duration, spread float64) (pace, time.Duration) {
 	wait := retry
 	stable := up >= stableAfter
@@ -67,7 +67,7 @@ func (p pace) next(e ending, up, retry time.Duration, spread float64) (pace, tim
 		if stable {
 			p.strikes = 0
 		}
-		wait = max(min(firstBackoff<<min(p.strikes, 5), maxBackoff), min(retry, firstBackoff))
+		wait = min(firstBackoff<<min(p.strikes, 5), maxBackoff)
 		p.strikes++
 	case endLimit:
 		wait = limitPause

@@ -189,7 +189,7 @@ func TestSilentRouter(t *testing.T) {
 	c := router.accept()
 	c.expect(typeOpen)
 	router.accept() // the next attempt
-	if got := s.state(0).LastError; got != "127.53.2.5 took the connection but sent no OPEN for 10s" {
+	if got := s.state(0).LastError; got != "127.53.2.5 took the connection but sent no OPEN" {
 		t.Errorf("unexpected last error %q", got)
 	}
 }

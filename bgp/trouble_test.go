@@ -31,6 +31,8 @@ func TestFRRRefuses(t *testing.T) {
 			"it may expect an MD5 password", v4Peer()},
 		{"MD5 on the node only", frrNeighbour("10.1.1.11", 65011),
 			"or the router has none", v4Peer().with(func(p *Peer) { p.Password = "alone" })},
+		{"GTSM on the node only", frrNeighbour("10.1.1.11", 65011),
+			"ttl_security may be set on one side only", v4Peer().with(func(p *Peer) { p.TTLSecurity = true })},
 		{"router expects another AS", frrNeighbour("10.1.1.11", 65099),
 			"refuses our AS 65011: it says bad peer AS", v4Peer()},
 		{"router has another AS", frrNeighbour("10.1.1.11", 65011),
@@ -65,7 +67,7 @@ func TestFRRRefuses(t *testing.T) {
 }
 
 func TestFRRRestarts(t *testing.T) {
-	l, f, s := frrLab(t, frrNeighbour("10.1.1.11", 65011), v4Peer())
+	_, f, s := frrLab(t, frrNeighbour("10.1.1.11", 65011), v4Peer())
 	s.set(routes(service...))
 	f.installed(service[0], "10.1.1.11")
 	for range 2 {
@@ -84,7 +86,33 @@ func TestFRRRestarts(t *testing.T) {
 			t.Errorf("the last error outlives the return: %s", st.LastError)
 		}
 	}
-	_ = l
+}
+
+// The cable is out for longer than the hold time, and then it is back.
+func TestCableOut(t *testing.T) {
+	l, f, s := frrLab(t, frrNeighbour("10.1.1.11", 65011), v4Peer().with(func(p *Peer) { p.HoldTime = 3 * time.Second }))
+	s.set(routes(service[0]))
+	f.installed(service[0], "10.1.1.11")
+	l.must("ip", "-n", f.ns, "link", "set", "e0", "down")
+	s.says(0, "hold timer expired")
+	s.says(0, "gives no answer")
+	l.must("ip", "-n", f.ns, "link", "set", "e0", "up")
+	back := time.Now()
+	f.installed(service[0], "10.1.1.11")
+	t.Logf("cable back to route in the router's kernel: %v", time.Since(back).Round(time.Millisecond))
+}
+
+// All routers are IPv6: the identifier is an IPv4 address of the box, but not
+// a host address, which may be a service's and the same on every node.
+func TestRouterIDBesideIPv6(t *testing.T) {
+	l := newLab(t)
+	node, _ := l.pair()
+	l.must("ip", "-n", node, "addr", "flush", "dev", "e0", "scope", "global")
+	l.addr(node, "e0", "10.1.9.53/32", "2001:db8:1::11/64")
+	s := l.speaker(node, nodeConfig(v6Peer()))
+	s.says(0, "no IPv4 address to take the router-id from (yet): set bgp.router_id")
+	l.addr(node, "e0", "10.1.1.11/24")
+	until(t, "BGP started", func() bool { return len(s.logs.lines("router_id=10.1.1.11")) == 1 })
 }
 
 func TestRouterAfterNode(t *testing.T) {
