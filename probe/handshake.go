@@ -64,6 +64,9 @@ func Expires(c *tls.Conn) time.Time {
 // handshakeError parts what the network did, which is returned as it is, from
 // what the server did.
 func handshakeError(ctx context.Context, err error) error {
+	if text, refused := refusedTLS(err); refused {
+		return &HandshakeError{cause: Wrong, text: text}
+	}
 	if _, known := Failure(ctx, err); known || ctx.Err() != nil {
 		return err
 	}
