@@ -53,6 +53,28 @@ func lateness(b *testing.B, policy string, processes, goroutines, procs int) {
 	report(b, runSessions(b, 8))
 }
 
+// BenchmarkReceive is the path of a packet that changes nothing, from its bytes
+// to the rearmed watch.
+func BenchmarkReceive(b *testing.B) {
+	e := newEngine(Options{})
+	e.transport = lot{}
+	defer e.Close()
+	s, err := e.Add(Config{Peer: peer1}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := Packet{
+		State: Init, Multiplier: 3, MyDiscriminator: 7, YourDiscriminator: s.discr,
+		DesiredMinTx: 50 * ms, RequiredMinRx: 50 * ms,
+	}
+	d := datagram{payload: p.AppendTo(nil), from: peer1, ttl: 255}
+	b.ReportAllocs()
+	for b.Loop() {
+		d.at = time.Now()
+		e.deliver(&d)
+	}
+}
+
 // BenchmarkSessions measures what sessions at 300 ms cost beside BIRD, over the
 // kernel's sockets: the share of one processor, and the memory of each.
 //

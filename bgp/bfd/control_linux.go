@@ -45,13 +45,15 @@ func (d *datagram) readMessage(level, typ int32, data []byte) {
 }
 
 // timespec reads a struct timespec, whose fields are as wide as the machine's
-// words.
+// words. A narrow one is read without a sign, and so serves until 2106.
 func timespec(b []byte) time.Time {
 	switch len(b) {
 	case 16:
-		return time.Unix(int64(binary.NativeEndian.Uint64(b)), int64(binary.NativeEndian.Uint64(b[8:])))
+		seconds, nanos := binary.NativeEndian.Uint64(b), binary.NativeEndian.Uint64(b[8:])
+		return time.Unix(int64(seconds), int64(nanos))
 	case 8:
-		return time.Unix(int64(int32(binary.NativeEndian.Uint32(b))), int64(binary.NativeEndian.Uint32(b[4:])))
+		seconds, nanos := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint32(b[4:])
+		return time.Unix(int64(seconds), int64(nanos))
 	}
 	return time.Time{}
 }

@@ -80,7 +80,7 @@ func (tr *trial) describe() string {
 		out += fmt.Sprintf("%s: %v, remote %v, sent %d, received %d, discarded %v, tx %v, rx %v, detection %v, polling %t, errors %d %s\n",
 			tr.ways[i].name, st.State, st.RemoteState, st.Sent, st.Received, st.Discarded, st.TxInterval, st.RxInterval, st.Detection, st.Polling, st.SendErrors, st.LastSendError)
 		for _, e := range st.History {
-			out += fmt.Sprintf("  %s %v -> %v: %v (diag %v, remote %v)\n", e.At.Format("05.000"), e.From, e.To, e.Reason, e.Diag, e.RemoteDiag)
+			out += fmt.Sprintf("  %s %v (diag %v, remote %v)\n", e.At.Format("05.000"), e, e.Diag, e.RemoteDiag)
 		}
 	}
 	return out + tr.show()
@@ -119,6 +119,20 @@ func (tr *trial) went(reasons ...Reason) {
 		}
 		if !good {
 			tr.t.Errorf("%s: left Up since %v, want one of %v\n%s", tr.ways[i].name, last, reasons, tr.describe())
+		}
+	}
+}
+
+// inTime fails the test unless each session went down after the detection time
+// had passed, by the kernel's clock of the last packet, and not long after.
+func (tr *trial) inTime(detection time.Duration) {
+	tr.t.Helper()
+	for i, s := range tr.sessions {
+		st := s.Status()
+		silence := st.Since.Sub(st.LastHeard)
+		tr.t.Logf("%s: down after a silence of %v", tr.ways[i].name, silence)
+		if silence < detection || silence > detection+3*time.Second {
+			tr.t.Errorf("%s: down after a silence of %v, want %v", tr.ways[i].name, silence, detection)
 		}
 	}
 }
@@ -273,6 +287,7 @@ func routerFrozen(t *testing.T, tr *trial) {
 	}
 	tr.awaitAll(Down)
 	tr.went(ReasonExpired)
+	tr.inTime(300 * ms)
 	if err := syscall.Kill(tr.pid(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func newLab(t testing.TB) *lab {
 	t.Cleanup(func() {
 		removeNamespace(l.peer)
 		removeNamespace(l.router)
-		// The links of this namespace go with the ends in the others, but later.
+		// Our ends of the links go with the others, but later.
 		exec.Command("ip", "link", "delete", "us0").Run()
 		exec.Command("ip", "link", "delete", "us1").Run()
 	})

@@ -244,17 +244,21 @@ func (m *machine) contents() Packet {
 	}
 }
 
-// changed reports whether the next packet says something new.
-func (m *machine) changed() bool {
+// says returns contents in bytes, for comparison.
+func (m *machine) says() (b [packetLen]byte) {
 	p := m.contents()
-	return [packetLen]byte(p.AppendTo(nil)) != m.told
+	p.AppendTo(b[:0])
+	return b
 }
+
+// changed reports whether the next packet says something new.
+func (m *machine) changed() bool { return m.says() != m.told }
 
 // emit appends the next packet to b and takes note that it leaves: an answer
 // to a Poll if final, else one with Poll while a Poll Sequence is under way.
 func (m machine) emit(b []byte, final bool) (machine, []byte) {
+	m.told = m.says()
 	p := m.contents()
-	m.told = [packetLen]byte(p.AppendTo(nil))
 	p.Final = final
 	if !final && m.poll.active() {
 		p.Poll = true

@@ -42,8 +42,8 @@ func (e *PortError) Error() string {
 	if e.Holder != "" {
 		holder = e.Holder
 	}
-	return fmt.Sprintf("failed to listen on UDP port %d: %s has it; only one BFD can run here: stop that one, or leave BFD to it",
-		e.Port, holder)
+	return fmt.Sprintf("failed to listen on UDP port %d: %s has it; "+
+		"only one BFD can run here: stop that one, or leave BFD to it", e.Port, holder)
 }
 
 // Unwrap returns the kernel's error.

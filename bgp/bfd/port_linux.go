@@ -32,7 +32,7 @@ func portHolder(at endpoint) string {
 func socketInodes(set map[string]bool, table string, port int) {
 	suffix := fmt.Sprintf(":%04X", port)
 	for line := range strings.Lines(table) {
-		// sl local_address rem_address st queues tr:when retrnsmt uid timeout inode
+		// The second field is the local address, the tenth the socket.
 		f := strings.Fields(line)
 		if len(f) > 9 && strings.HasSuffix(f[1], suffix) {
 			set["socket:["+f[9]+"]"] = true

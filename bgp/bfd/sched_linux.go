@@ -92,7 +92,8 @@ func threadScheduling(tid int) (Scheduling, error) {
 func SetRealtime(priority int) error {
 	a := &unix.SchedAttr{Policy: unix.SCHED_RR, Priority: uint32(priority)}
 	if err := setScheduling(a); err != nil {
-		return fmt.Errorf("failed to set SCHED_RR %d (CPUSchedulingPolicy=rr in the unit, or CAP_SYS_NICE, allows it): %w", priority, err)
+		return fmt.Errorf("failed to set SCHED_RR %d "+
+			"(CPUSchedulingPolicy=rr in the unit, or CAP_SYS_NICE, allows it): %w", priority, err)
 	}
 	return nil
 }

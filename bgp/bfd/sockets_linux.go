@@ -46,13 +46,15 @@ func (s *sockets) open(c *Config) (link, error) {
 	return &sender{sockets: s, listener: l, conf: *c, fd: -1}, nil
 }
 
-// close closes all listeners and waits until none delivers any more.
+// close closes all listeners and waits until none delivers any more. It does
+// so without the mutex, which what they deliver may need.
 func (s *sockets) close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for at, l := range s.listeners {
+	all := s.listeners
+	s.listeners = make(map[endpoint]*listener)
+	s.mu.Unlock()
+	for _, l := range all {
 		l.close()
-		delete(s.listeners, at)
 	}
 }
 

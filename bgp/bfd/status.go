@@ -2,6 +2,7 @@ package bfd
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 )
@@ -19,6 +20,9 @@ type Event struct {
 	RemoteState      State
 	Diag, RemoteDiag Diag
 }
+
+// String returns the transition in words.
+func (e Event) String() string { return fmt.Sprintf("%v -> %v: %v", e.From, e.To, e.Reason) }
 
 // A Status is what there is to know of a session at one moment.
 type Status struct {

@@ -22,8 +22,8 @@ func (s Status) Trouble() string {
 	case s.LastRefused.After(s.LastHeard):
 		return fmt.Sprintf("the peer refuses UDP port %d: it runs no BFD", s.port())
 	case s.Received == 0:
-		return fmt.Sprintf("the peer was never heard: it has no BFD session with %v, or a firewall drops UDP port %d",
-			s.us(), s.port())
+		return fmt.Sprintf("the peer was never heard: it has no BFD session with %v, "+
+			"or a firewall drops UDP port %d", s.us(), s.port())
 	}
 	return fmt.Sprintf("the peer has not been heard since %s", s.LastHeard.Format("15:04:05"))
 }
@@ -36,20 +36,22 @@ func (s Status) heardTrouble() string {
 	case s.Withheld > 0 && s.Sent == 0:
 		return "nothing is sent, since this process is not alive enough to promise anything"
 	}
-	return fmt.Sprintf("the peer is heard, but does not hear us: it has no BFD session with %v, or a firewall drops UDP port %d on the way to it",
-		s.us(), s.port())
+	return fmt.Sprintf("the peer is heard, but does not hear us: it has no BFD session with %v, "+
+		"or a firewall drops UDP port %d on the way to it", s.us(), s.port())
 }
 
 // discardTroubles says what a refused packet tells of the peer's settings.
 var discardTroubles = map[Discard]string{
-	DiscardTTL:            "its packets come from farther away than allowed: the peer is not on our link, or sends with a low TTL",
+	DiscardTTL: "its packets come from farther away than allowed: " +
+		"the peer is not on our link, or sends with a low TTL",
 	DiscardAuthMissing:    "the peer does not authenticate its packets",
 	DiscardAuthUnexpected: "the peer authenticates its packets, and we have no key",
 	DiscardAuthType:       "the peer uses another type of authentication",
 	DiscardAuthKey:        "the peer uses a key ID that we do not have",
 	DiscardAuthLength:     "the peer uses another secret",
 	DiscardAuthDigest:     "the peer uses another secret",
-	DiscardAuthSequence:   "the peer's sequence numbers do not follow, as after its restart: this ends after twice the detection time",
+	DiscardAuthSequence: "the peer's sequence numbers do not follow, as after its restart: " +
+		"this ends after twice the detection time",
 }
 
 // refusedTrouble tells why we refuse what the peer sends, "" if we do not.

@@ -36,7 +36,8 @@ func newCapture(l *lab, w way) *capture {
 	if err := <-errs; err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { unix.Close(c.raw); unix.Close(c.udp) })
+	l.t.Cleanup(c.close)
+	c.hops(255)
 	return c
 }
 
@@ -76,15 +77,8 @@ func (c *capture) open() (err error) {
 	if err := unix.SetsockoptTimeval(c.raw, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &timeout); err != nil {
 		return err
 	}
-	if c.udp, err = newSocket(c.way.his.Is6(), []sockopt{
-		{unix.IPPROTO_IP, unix.IP_TTL, 255},
-	}); err != nil {
+	if c.udp, err = newSocket(c.way.his.Is6(), nil); err != nil {
 		return err
-	}
-	if c.way.his.Is6() {
-		if err := unix.SetsockoptInt(c.udp, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255); err != nil {
-			return err
-		}
 	}
 	return unix.Bind(c.udp, sockaddr(c.way.his, 50000))
 }
@@ -286,22 +280,62 @@ func is(s State) func(Packet) bool {
 	return func(p Packet) bool { return p.State == s }
 }
 
-// TestRefusesFarPackets: TTL 254 is not from our link, whoever it names.
+// TestRefusesFarPackets: a single hop session wants 255, whoever the packet
+// names, a multihop session what it was told; there is one router on the way.
 func TestRefusesFarPackets(t *testing.T) {
 	needRoot(t, "ip", "nft")
-	c := newCapture(newLab(t), ways[0])
-	s, err := c.engine.Add(Config{Peer: c.way.his}, nil)
-	if err != nil {
-		t.Fatal(err)
+	tests := []struct {
+		name        string
+		way         way
+		sent, least int
+		accepted    bool
+	}{
+		{"single hop, 255", ways[0], 255, 0, true},
+		{"single hop, 254", ways[0], 254, 0, false},
+		{"single hop, 254, told that it would do", ways[0], 254, 254, false},
+		{"multihop, any", ways[3], 64, 0, true},
+		{"multihop, near enough", ways[3], 255, 254, true},
+		{"multihop, too far", ways[3], 255, 255, false},
+		{"multihop v6, near enough", ways[4], 64, 63, true},
+		{"multihop v6, too far", ways[4], 64, 64, false},
 	}
-	if err := unix.SetsockoptInt(c.udp, unix.IPPROTO_IP, unix.IP_TTL, 254); err != nil {
-		t.Fatal(err)
+	l := newLab(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newCapture(l, tt.way)
+			defer c.close()
+			c.hops(tt.sent)
+			s, err := l.engine.Add(Config{Peer: tt.way.his, Multihop: tt.way.multihop, MinTTL: uint8(tt.least)}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Remove()
+			c.answer(Packet{State: Down, Multiplier: 3, MyDiscriminator: 9})
+			l.eventually("the packet is judged", 5*time.Second,
+				func() bool { st := s.Status(); return st.Received+st.Discarded[DiscardTTL] == 1 },
+				func() string { return fmt.Sprintf("%+v", s.Status()) })
+			if got := s.Status().State == Init; got != tt.accepted {
+				t.Errorf("accepted %t, want %t", got, tt.accepted)
+			}
+		})
 	}
-	c.answer(Packet{State: Down, Multiplier: 3, MyDiscriminator: 9})
-	c.eventually("the packet is discarded", 5*time.Second,
-		func() bool { return s.Status().Discarded[DiscardTTL] == 1 },
-		func() string { return fmt.Sprintf("%+v", s.Status()) })
-	if st := s.Status(); st.State != Down || st.Received != 0 {
-		t.Errorf("state %v, received %d", st.State, st.Received)
+}
+
+// hops sets the TTL or hop limit of the scripted peer's packets.
+func (c *capture) hops(n int) {
+	c.t.Helper()
+	level, name := unix.IPPROTO_IP, unix.IP_TTL
+	if c.way.his.Is6() {
+		level, name = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS
 	}
+	if err := unix.SetsockoptInt(c.udp, level, name, n); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// close closes the sockets, once.
+func (c *capture) close() {
+	unix.Close(c.raw)
+	unix.Close(c.udp)
+	c.raw, c.udp = -1, -1
 }
