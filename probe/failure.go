@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -59,6 +60,21 @@ func Failure(ctx context.Context, err error) (res Result, known bool) {
 		}
 	}
 	return Result{Outcome: Printable(err.Error(), 200)}, false
+}
+
+// AnswerFailure is Failure for an exchange over a protocol of that name. An
+// error that is none of the network's is one of the answer, which is Wrong.
+func AnswerFailure(ctx context.Context, err error, protocol string) Result {
+	res, known := Failure(ctx, err)
+	if known {
+		return res
+	}
+	text := err.Error()
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		text = inner.Error() // The innermost says it, without what was asked.
+	}
+	text = strings.TrimPrefix(text, "net/http: ")
+	return Result{Cause: Wrong, Outcome: "no " + protocol + " answer: " + Printable(text, 200), Alive: true}
 }
 
 // isTimeout tells whether err came of a deadline, the probe's or the kernel's.

@@ -1,12 +1,15 @@
 package dnsx
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
+
+	"recuse/probe"
 )
 
 // TestParseServer proves the spellings of a server and that String's is one.
@@ -22,6 +25,13 @@ func TestParseServer(t *testing.T) {
 		{"fe80::1%eth0", "udp://[fe80::1%eth0]:53"},
 		{"[fe80::1%eth0]:54", "udp://[fe80::1%eth0]:54"},
 		{"::ffff:10.1.1.1", "udp://10.1.1.1:53"},
+		{"tls://10.1.1.1", "tls://10.1.1.1:853"},
+		{"tls://::1/", "tls://[::1]:853"},
+		{"tls://[::1]:8853", "tls://[::1]:8853"},
+		{"https://10.1.1.1", "https://10.1.1.1:443/dns-query"},
+		{"https://10.1.1.1/", "https://10.1.1.1:443/"},
+		{"https://[::1]:8443/q/", "https://[::1]:8443/q/"},
+		{"https://::1/dns-query{?dns}", "https://[::1]:443/dns-query"},
 	}
 	for _, tt := range tests {
 		for _, text := range []string{tt.text, tt.want} {
@@ -38,6 +48,8 @@ func TestParseErrors(t *testing.T) {
 		address = "not an IP address, names are not looked up; write one such as 127.0.0.1:53 or [::1]:53"
 		port    = "the port is not a number from 1 to 65535, leave it out for 53"
 		single  = "no single server has this address, use the one it listens on, such as 127.0.0.1"
+		named   = "not an IP address, names are not looked up; write the server's address, such as %s://127.0.0.1, and its name as server_name"
+		path    = "the path must be one such as /dns-query, without ? or #"
 		typ     = "not a type that a check can ask for, use one such as A, AAAA, TXT, SOA or NS"
 		code    = "not an answer code, use names such as NOERROR, NXDOMAIN or SERVFAIL"
 	)
@@ -60,9 +72,17 @@ func TestParseErrors(t *testing.T) {
 		{server, "0.0.0.0:53", single},
 		{server, "::", single},
 		{server, "224.0.0.1", single},
-		{server, "tls://10.1.1.1", "tls:// is not supported in this version, use udp:// or tcp://"},
-		{server, "https://10.1.1.1/dns-query", "https:// is not supported in this version, use udp:// or tcp://"},
-		{server, "quic://10.1.1.1", "unknown scheme quic://, use udp:// or tcp://"},
+		{server, "tls://dns.example", fmt.Sprintf(named, "tls")},
+		{server, "https://dns.example/dns-query", fmt.Sprintf(named, "https")},
+		{server, "https://", fmt.Sprintf(named, "https")},
+		{server, "https://10.1.1.1@10.1.1.2/", fmt.Sprintf(named, "https")},
+		{server, "https://10.1.1.1/dns-query?dns=", path},
+		{server, "https://10.1.1.1/dns-query#top", path},
+		{server, "https://10.1.1.1/dns query", path},
+		{server, "https://10.1.1.1:0/", "the port is not a number from 1 to 65535, leave it out for 443"},
+		{server, "tls://10.1.1.1:x", "the port is not a number from 1 to 65535, leave it out for 853"},
+		{server, "tls://0.0.0.0", single},
+		{server, "quic://10.1.1.1", "unknown scheme quic://, use udp://, tcp://, tls:// or https://"},
 		{qtype, "", typ},
 		{qtype, "B", typ},
 		{qtype, "AXFR", typ},
@@ -128,7 +148,9 @@ func TestNewErrors(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{"transport", Config{Name: "a", Server: Server{Net: "tls", Addr: loopback.Addr}}, `server: unknown transport "tls", use udp or tcp`},
+		{"transport", Config{Name: "a", Server: Server{Net: "quic", Addr: loopback.Addr}}, `server: unknown transport "quic", use udp, tcp, tls or https`},
+		{"pin", Config{Name: "a", Server: Server{Net: "tls", Addr: loopback.Addr}, Trust: probe.Trust{Pins: []string{"x"}}},
+			`pin: "x": not a pin, which is the SHA-256 of the server's public key in base64, 44 characters`},
 		{"address", Config{Name: "a", Server: Server{Net: "udp"}}, `server: "invalid AddrPort" is not an address with a port`},
 		{"family", Config{Name: "a", Server: loopback, Local: netip.IPv6Loopback()},
 			"source ::1 and server 127.0.0.1:53 are not of one address family"},

@@ -16,6 +16,8 @@ import (
 type Config struct {
 	// Server is asked.
 	Server Server
+	// Trust says how a server over TLS or HTTPS is known.
+	Trust probe.Trust
 	// Local is the source address; zero leaves it to the kernel.
 	Local netip.Addr
 	// Name is asked for. {random} in it stands for 16 fresh hex digits a query.
@@ -39,14 +41,15 @@ type Config struct {
 type Prober struct {
 	config Config
 	alive  []plain
+	trust  *probe.Verifier // nil: the server proves nothing
 }
 
 var _ probe.Prober = (*Prober)(nil)
 
 // New returns a prober for c, or an error that says which rule c breaks.
 func New(c Config) (*Prober, error) {
-	if c.Server.Net != "udp" && c.Server.Net != "tcp" {
-		return nil, fmt.Errorf("server: unknown transport %q, use udp or tcp", c.Server.Net)
+	if portOf(c.Server.Net) == 0 {
+		return nil, fmt.Errorf("server: unknown transport %q, use udp, tcp, tls or https", c.Server.Net)
 	}
 	if !c.Server.Addr.IsValid() || c.Server.Addr.Port() == 0 {
 		return nil, fmt.Errorf("server: %q is not an address with a port", c.Server.Addr)
@@ -64,7 +67,11 @@ func New(c Config) (*Prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prober{config: q, alive: alive}, nil
+	p := &Prober{config: q, alive: alive}
+	if c.Server.Secure() {
+		p.trust, err = probe.NewVerifier(c.Trust)
+	}
+	return p, err
 }
 
 // withDefaults checks the question's part of c and fills in what is left out.
@@ -113,15 +120,21 @@ func (p *Prober) askPatiently(ctx context.Context) (finding, probe.Late) {
 	if err != nil {
 		return unmade(err.Error()), nil
 	}
-	return exchangeOver(ctx, q)
+	return p.exchangeOver(ctx, q)
 }
 
 // exchangeOver sends a query over its server's transport.
-func exchangeOver(ctx context.Context, q query) (finding, probe.Late) {
-	if q.Server.Net == "tcp" {
+func (p *Prober) exchangeOver(ctx context.Context, q query) (finding, probe.Late) {
+	switch q.Server.Net {
+	case "tcp":
 		return overTCP(ctx, q)
+	case "tls":
+		return overTLS(ctx, q, p.trust)
+	case "https":
+		return overHTTPS(ctx, q, p.trust), nil
+	default:
+		return overUDP(ctx, q)
 	}
-	return overUDP(ctx, q)
 }
 
 // finding is what came of one exchange: a probe.Result without its times.
@@ -129,11 +142,16 @@ type finding struct {
 	cause probe.Cause
 	text  string
 	alive bool
+	// expires is when the server's certificate ends; zero if none was shown.
+	expires time.Time
 }
 
 // since returns the result of a probe that left at sent and ends now.
 func (f finding) since(sent time.Time) probe.Result {
-	return probe.Result{Sent: sent, Done: time.Now(), Cause: f.cause, Outcome: f.text, Alive: f.alive}
+	return probe.Result{
+		Sent: sent, Done: time.Now(),
+		Cause: f.cause, Outcome: f.text, Alive: f.alive, Expires: f.expires,
+	}
 }
 
 // unmade returns the finding of a probe that could not be made.

@@ -84,9 +84,6 @@ var (
 // for it tells a limit of rates and costs nothing of the budget.
 func (p *Prober) Signs() []probe.Sign {
 	over := p.config.Server.Net
-	if over != "udp" && over != "tcp" {
-		return nil
-	}
 	var list []probe.Sign
 	for _, q := range p.alive {
 		list = append(list, probe.Sign{Paid: over == "udp", Look: func(ctx context.Context) string {
@@ -107,7 +104,7 @@ func (p *Prober) look(ctx context.Context, q plain) string {
 		return "" // It could not be asked, which shows nothing.
 	}
 	wire.any = true
-	if f := patiently(exchangeOver(ctx, wire)); f.alive {
+	if f := patiently(p.exchangeOver(ctx, wire)); f.alive {
 		return "still answers " + q.text
 	}
 	return ""

@@ -20,7 +20,12 @@ func overTCP(ctx context.Context, q query) (finding, probe.Late) {
 	if err != nil {
 		return fromError(ctx, err), nil
 	}
-	f := askTCP(ctx, q, conn)
+	return orLater(askTCP(ctx, q, conn), conn, sent)
+}
+
+// orLater closes the connection on which the finding was made, or returns what
+// waits on it for an answer that comes late.
+func orLater(f finding, conn net.Conn, sent time.Time) (finding, probe.Late) {
 	if f.cause != probe.Silent {
 		conn.Close()
 		return f, nil

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"recuse/probe"
@@ -155,17 +154,7 @@ func classify(ctx context.Context, err error) probe.Result {
 		return probe.Result{Outcome: fmt.Sprintf("failed to look up %s: %s; use an address, and server_name for the name",
 			probe.Printable(lookup.Name, 100), lookup.Err)}
 	}
-	res, known := probe.Failure(ctx, err)
-	if known {
-		return res
-	}
-	// What is no trouble of the network is one of the answer.
-	text := err.Error()
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		text = inner.Error()
-	}
-	text = strings.TrimPrefix(text, "net/http: ")
-	return probe.Result{Cause: probe.Wrong, Outcome: "no HTTP answer: " + probe.Printable(text, 200), Alive: true}
+	return probe.AnswerFailure(ctx, err, "HTTP")
 }
 
 // judge returns what an answer shows.
