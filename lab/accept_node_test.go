@@ -61,6 +61,16 @@ func ecmp(t *testing.T, lab *topology.Lab) {
 			t.Errorf("clients of %s: %+v", p, f)
 		}
 	}
+	// The router sends the routes back; no node may install one.
+	for _, n := range lab.Nodes {
+		_, out := program(t, n, "ip", "route", "show", "table", "all")
+		_, six := program(t, n, "ip", "-6", "route", "show", "table", "all")
+		for line := range strings.Lines(out + six) {
+			if strings.Contains(line, " via ") && !strings.HasPrefix(line, "default ") {
+				t.Errorf("%s has installed %s", n.ShortName, line)
+			}
+		}
+	}
 	if lab.Router.Kind != topology.FRR {
 		return
 	}

@@ -62,6 +62,15 @@ func TestRouter(t *testing.T) {
 		reboot(t, lab.Router)
 		comesBack(t, lab, lab.Router.Start)
 	})
+	t.Run("sessions reset", func(t *testing.T) {
+		comesBack(t, lab, func(ctx context.Context) error {
+			_, err := lab.Router.Show(ctx, "clear bgp *") // Cease, administrative reset
+			hops(t, lab.Router, anycast4)
+			return err
+		})
+	})
+	t.Run("silent while the agent stops", func(t *testing.T) { stopsUnheard(t, lab) })
+	t.Run("another AS", func(t *testing.T) { wrongAS(t, lab.Nodes[0], lab) })
 	for i, n := range lab.Nodes {
 		t.Run(fmt.Sprintf("wrong password over IPv%d", 4+2*i), func(t *testing.T) { wrongPassword(t, lab, n) })
 	}
@@ -119,6 +128,43 @@ func wrongPassword(t *testing.T, lab *topology.Lab, n *topology.Node) {
 	reason(t, n, "no established peer has the route")
 	must(t, n.Agent.End())
 	must(t, os.WriteFile(path, []byte("right\n"), 0o600))
+	must(t, n.Agent.Start())
+	announced(t, lab, lab.Nodes...)
+}
+
+// stopsUnheard stops an agent whose router has fallen silent: the farewell
+// waits for nobody.
+func stopsUnheard(t *testing.T, lab *topology.Lab) {
+	n := lab.Nodes[1]
+	must(t, lab.Router.Freeze())
+	start := time.Now()
+	stop(t, n)
+	d := time.Since(start)
+	t.Logf("ended after %v", d.Round(time.Millisecond))
+	if d > 10*time.Second {
+		t.Errorf("ended only after %v", d)
+	}
+	must(t, lab.Router.Thaw())
+	must(t, n.Agent.Start())
+	announced(t, lab, lab.Nodes...)
+}
+
+// wrongAS has a node take the router for one of another AS, and back.
+func wrongAS(t *testing.T, n *topology.Node, lab *topology.Lab) {
+	path, log := n.Path(topology.ConfigFile), len(n.Agent.Log())
+	right, err := os.ReadFile(path)
+	must(t, err)
+	stop(t, n)
+	must(t, os.WriteFile(path, []byte(strings.Replace(string(right), "asn: 65000", "asn: 64999", 1)), 0o600))
+	must(t, n.Agent.Start())
+	logged(t, n, log, "session not up", "64999")
+	eventually(t, "status name both AS numbers", func() (bool, string) {
+		st, code := status(t, n)
+		return code == 3 && st.Peers[0].State != "ESTABLISHED" && strings.Contains(st.Peers[0].Error, "64999") &&
+			strings.Contains(st.Peers[0].Error, "65000"), fmt.Sprintf("%d %+v", code, st.Peers)
+	})
+	stop(t, n)
+	must(t, os.WriteFile(path, right, 0o600))
 	must(t, n.Agent.Start())
 	announced(t, lab, lab.Nodes...)
 }
