@@ -100,7 +100,8 @@ func (c Config) normalize() Config {
 		c.Interface = c.Peer.Zone()
 	}
 	c.Peer, c.Local = c.Peer.WithZone(""), c.Local.WithZone("")
-	c.setIntervals(c.intervals().normalize())
+	i := c.intervals().normalize()
+	c.DesiredMinTx, c.RequiredMinRx, c.Multiplier = i.DesiredMinTx, i.RequiredMinRx, i.Multiplier
 	if !c.Multihop {
 		c.MinTTL = 255
 	}
@@ -110,11 +111,6 @@ func (c Config) normalize() Config {
 // intervals returns the part that may change.
 func (c *Config) intervals() Intervals {
 	return Intervals{c.DesiredMinTx, c.RequiredMinRx, c.Multiplier}
-}
-
-// setIntervals replaces the part that may change.
-func (c *Config) setIntervals(i Intervals) {
-	c.DesiredMinTx, c.RequiredMinRx, c.Multiplier = i.DesiredMinTx, i.RequiredMinRx, i.Multiplier
 }
 
 // validate tells everything that is wrong with a normalized configuration.

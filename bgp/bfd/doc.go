@@ -32,7 +32,8 @@
 //	state.go      states, diagnostics, the reasons for transitions
 //	packet.go     the control packet: Parse, AppendTo
 //	discard.go    the reasons for which packets are thrown away
-//	auth.go       authentication: signing, verifying, sequence windows
+//	auth.go       types of authentication and their keys
+//	sign.go       signing, verifying, sequence windows
 //	poll.go       where a Poll Sequence stands
 //	timers.go     negotiated intervals, detection time, jitter
 //	machine.go    one end of a session: receive (section 6.8.6), expire,
@@ -96,9 +97,9 @@
 // times when that made the difference.
 //
 // Late to send: the peer gives us up, and rightly so. How late packets leave is
-// measured all the time, in Status.Lateness. With BenchmarkLateness on a
-// virtual machine of 2 busy processors, 8 sessions at 50 ms, the worst of some
-// thousand packets was, in milliseconds:
+// measured all the time, in Status.Lateness. By BenchmarkLateness, on a virtual
+// machine of 2 processors that others used as well, with 8 sessions at 50 ms,
+// the worst of about a thousand packets was, in milliseconds, in one run each:
 //
 //	                                        SCHED_OTHER  SCHED_RR  SCHED_FIFO
 //	no load of its own                              177        22           1

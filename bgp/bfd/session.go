@@ -14,20 +14,21 @@ type Session struct {
 	engine *Engine
 	notify func(Event)
 	discr  uint32 // the machine's localDiscr
+	conf   Config // as it was added, normalized
+	link   link
 
 	mu     sync.Mutex // guards all below; never held while events are told
-	conf   Config
-	m      machine
-	link   link
 	closed bool
-
-	heard  time.Time   // when the last accepted packet arrived
-	watch  *time.Timer // fires once heard is a detection time ago
-	sent   time.Time   // when the last packet left
-	due    time.Time   // when the next one is to leave; zero: not by the clock
-	paced  time.Duration
-	pacer  *time.Timer // fires when due
+	m      machine
 	record record
+
+	heard time.Time   // when the last accepted packet arrived
+	watch *time.Timer // fires once heard is a detection time ago
+
+	sent  time.Time     // when the last packet left
+	due   time.Time     // when the next one is to leave; zero: not by the clock
+	paced time.Duration // the interval with which due was planned
+	pacer *time.Timer   // fires when due
 }
 
 // A link is a session's way to its peer. Its methods but drain are called
@@ -111,7 +112,6 @@ func (s *Session) SetAdminDown(down bool) {
 	}
 	var e effect
 	s.m, e = s.m.administer(down)
-	s.conf.AdminDown = down
 	s.carryOut(e)
 }
 
@@ -129,20 +129,23 @@ func (s *Session) Update(i Intervals) error {
 	}
 	var e effect
 	s.m, e = s.m.update(i.DesiredMinTx, i.RequiredMinRx, i.Multiplier)
-	s.conf.setIntervals(i)
 	s.carryOut(e)
 	return nil
 }
 
 // Shutdown takes the session down, keeps saying so for the time in which the
 // peer would find out by itself (RFC 5880, section 6.8.16), and removes the
-// session. If ctx ends it returns its error, the session removed all the same.
+// session. If the session is down already it does not wait. If ctx ends it
+// returns its error, the session removed all the same.
 func (s *Session) Shutdown(ctx context.Context) error {
-	wait := s.Status().RemoteDetection
-	s.SetAdminDown(true)
 	defer s.Remove()
+	st := s.Status()
+	s.SetAdminDown(true)
+	if st.State != Init && st.State != Up {
+		return nil
+	}
 	select {
-	case <-time.After(wait):
+	case <-time.After(st.RemoteDetection):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
