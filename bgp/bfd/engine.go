@@ -86,8 +86,8 @@ func newEngine(o Options) *Engine {
 
 // Add begins a session. From then on notify, if not nil, is called for each
 // of its transitions: in their order, from one goroutine that serves the whole
-// engine and that no packet waits for. It may call methods of sessions and
-// Engine.Add, but not Engine.Close.
+// engine and that no packet waits for. That may begin before Add returns.
+// notify may call methods of sessions and Engine.Add, but not Engine.Close.
 //
 // A peer, an interface or a local address that is not there yet is no error:
 // the session keeps trying. A port that another process holds is one.
