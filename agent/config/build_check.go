@@ -83,11 +83,13 @@ func (p *parser) kind(path string, r rawCheck, c *Check) {
 func (p *parser) schedule(path string, r rawCheck, kind string) probe.Check {
 	interval := p.duration(path+".interval", r.Interval, span{DefaultInterval, 20 * time.Millisecond, time.Hour})
 	fast := DefaultFastInterval
-	if kind == CheckHTTP || kind == CheckExec {
-		fast = DefaultSlowFast // they do not overlap
+	serial := kind == CheckHTTP || kind == CheckExec
+	if serial {
+		fast = DefaultSlowFast
 	}
 	return probe.Check{
 		Interval: interval,
+		Serial:   serial,
 		Timeout:  p.duration(path+".timeout", r.Timeout, span{DefaultTimeout, 10 * time.Millisecond, 10 * time.Second}),
 		FastInterval: p.duration(path+".fast_interval", r.FastInterval,
 			span{min(fast, interval), 5 * time.Millisecond, interval}),
@@ -128,11 +130,12 @@ func (p *parser) slow(path string, r rawSlow, timeout time.Duration) Slow {
 
 // http makes what an HTTP check asks for.
 func (p *parser) http(path string, r rawHTTPCheck) *HTTPCheck {
-	c := &HTTPCheck{Status: []int{DefaultStatus}}
-	p.url(path+".url", r.URL, "http", "https")
-	if r.URL != nil {
-		c.URL = r.URL.text
+	c := &HTTPCheck{Status: []int{DefaultStatus}, Follow: p.boolean(path+".follow", r.Follow)}
+	scheme := ""
+	if u := p.url(path+".url", r.URL); u != nil {
+		scheme, c.URL = u.Scheme, r.URL.text
 	}
+	c.Trust = p.trust(path, rawTrust{r.ServerName, r.CAFile, r.Pin, r.Insecure}, scheme)
 	if r.Body != nil {
 		c.Body = r.Body.text
 	}
@@ -148,22 +151,22 @@ func (p *parser) http(path string, r rawHTTPCheck) *HTTPCheck {
 	return c
 }
 
-// url checks a URL, which must have one of the given schemes and a host.
-func (p *parser) url(path string, s *scalar, schemes ...string) *url.URL {
+// url returns the URL of a page, nil if it is wrong.
+func (p *parser) url(path string, s *scalar) *url.URL {
 	if s == nil {
 		p.fail(path, nil, "missing; give it a URL, such as http://127.0.0.1:3000/")
 		return nil
 	}
 	u, err := url.Parse(s.text)
-	if err == nil && u.Hostname() != "" && (u.Port() == "" || isPort(u.Port())) {
-		for _, scheme := range schemes {
-			if u.Scheme == scheme {
-				return u
-			}
-		}
+	if err != nil || u.Hostname() == "" || u.Port() != "" && !isPort(u.Port()) ||
+		u.Scheme != "http" && u.Scheme != "https" {
+		p.fail(path, s, "not a URL of a host, beginning with http:// or https://")
+		return nil
 	}
-	p.fail(path, s, "not a URL of a host, beginning with %s://", strings.Join(schemes, ":// or "))
-	return nil
+	if _, err := netip.ParseAddr(u.Hostname()); err != nil && u.Hostname() != "localhost" {
+		p.warn(path, s, "has a name for its host, which needs a resolver; use the address, and server_name for the name")
+	}
+	return u
 }
 
 // tcp makes where a TCP check connects to.

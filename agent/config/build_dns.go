@@ -1,8 +1,6 @@
 package config
 
 import (
-	"net/netip"
-	"strconv"
 	"strings"
 
 	"recuse/probe/dnsx"
@@ -23,6 +21,7 @@ func (p *parser) dns(path string, r rawDNS) (*dnsx.Config, []string) {
 		Name:   p.question(path+".name", r.Name),
 		Rcodes: p.rcodes(path+".rcode", r.Rcode, r.Answer != nil),
 	}
+	c.Trust = p.trust(path, rawTrust{r.ServerName, r.CAFile, r.Pin, r.Insecure}, c.Server.Net)
 	kind := orDefault(r.Type, DefaultDNSType)
 	var err error
 	if c.Type, err = dnsx.ParseType(kind.text); err != nil {
@@ -41,58 +40,14 @@ func orDefault(s *scalar, def string) *scalar {
 	return s
 }
 
-// server returns the server that a check asks. Those of the schemes tls and
-// https are only checked here; whether they can be asked is not for a file to
-// say.
+// server returns the server that a check asks.
 func (p *parser) server(path string, s *scalar) dnsx.Server {
 	s = orDefault(s, DefaultDNSServer)
-	scheme, _, _ := strings.Cut(s.text, "://")
-	switch scheme {
-	case "tls":
-		return p.tlsServer(path, s)
-	case "https":
-		return p.httpsServer(path, s)
-	}
 	server, err := dnsx.ParseServer(s.text)
 	if err != nil {
 		p.fail(path, s, "%s", err)
 	}
 	return server
-}
-
-// tlsServer returns a DNS over TLS server, port 853 by default (RFC 7858).
-func (p *parser) tlsServer(path string, s *scalar) dnsx.Server {
-	const port = 853
-	host := strings.TrimPrefix(s.text, "tls://")
-	ap, err := netip.ParseAddrPort(host)
-	if err != nil {
-		var a netip.Addr
-		a, err = netip.ParseAddr(strings.Trim(host, "[]"))
-		ap = netip.AddrPortFrom(a, port)
-	}
-	if err != nil || ap.Port() == 0 || ap.Addr().IsUnspecified() {
-		p.fail(path, s, "must be tls://ADDRESS:PORT, such as tls://127.0.0.1:853")
-	}
-	return dnsx.Server{Net: "tls", Addr: ap}
-}
-
-// httpsServer returns a DNS over HTTPS server, port 443 by default (RFC 8484).
-func (p *parser) httpsServer(path string, s *scalar) dnsx.Server {
-	const port = 443
-	u := p.url(path, s, "https")
-	if u == nil {
-		return dnsx.Server{}
-	}
-	a, err := netip.ParseAddr(u.Hostname())
-	if err != nil || a.IsUnspecified() {
-		p.fail(path, s, "must name its host by its address, such as https://127.0.0.1/dns-query")
-		return dnsx.Server{}
-	}
-	n := uint64(port)
-	if u.Port() != "" {
-		n, _ = strconv.ParseUint(u.Port(), 10, 16) // url has checked it
-	}
-	return dnsx.Server{Net: "https", Addr: netip.AddrPortFrom(a, uint16(n))}
 }
 
 // question returns the name that is asked for, empty if wrong.

@@ -204,6 +204,8 @@ type HTTPCheck struct {
 	URL    string
 	Status []int  // accepted
 	Body   string // text that must occur; empty: any
+	Follow bool   // redirects
+	Trust  probe.Trust
 }
 
 // TCPCheck connects.

@@ -1,6 +1,9 @@
 package config
 
-import "net/netip"
+import (
+	"net/netip"
+	"net/url"
+)
 
 // cross reports what is right by itself and wrong together.
 func (p *parser) cross(c *Config, raw rawConfig) {
@@ -179,21 +182,37 @@ func (p *parser) crossServers(services []Service, raw []rawService) {
 		for j, c := range s.Checks {
 			at := index(index("services", i)+".checks", j)
 			if c.DNS != nil {
-				p.ownServer(at+".dns.server", raw[i].Checks[j].DNS.Server, c.DNS.Server.Addr, s)
+				p.ownServer(at+".dns.server", raw[i].Checks[j].DNS.Server, c.DNS.Server.Addr.Addr(), s)
 			}
 			if c.TCP != nil {
-				p.ownServer(at+".tcp.address", raw[i].Checks[j].TCP.Address, c.TCP.Address, s)
+				p.ownServer(at+".tcp.address", raw[i].Checks[j].TCP.Address, c.TCP.Address.Addr(), s)
+			}
+			if c.HTTP != nil {
+				p.ownServer(at+".http.url", raw[i].Checks[j].HTTP.URL, hostOf(c.HTTP.URL), s)
 			}
 		}
 	}
 }
 
 // ownServer reports a server that is an address of the service itself.
-func (p *parser) ownServer(path string, text *scalar, server netip.AddrPort, s Service) {
+func (p *parser) ownServer(path string, text *scalar, server netip.Addr, s Service) {
 	for _, r := range s.Addresses {
-		if r.IsValid() && r.Addr() == server.Addr() {
+		if r.IsValid() && r.Addr() == server {
 			p.fail(path, text, "is a service address, which is there only after the checks have passed; "+
 				"use 127.0.0.1 or the node's own address (%s asks the service addresses)", ServicePathName)
 		}
 	}
+}
+
+// hostOf returns the address that a URL names, zero if it names none.
+func hostOf(text string) netip.Addr {
+	u, err := url.Parse(text)
+	if err != nil {
+		return netip.Addr{}
+	}
+	a, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap()
 }

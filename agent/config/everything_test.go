@@ -79,17 +79,25 @@ func everyCheck() []Check {
 	}
 	a := everyDNS("a", time.Second, dnsx.Config{Server: server("tcp", "127.0.0.1:53"), Rcodes: []int{0}, Answer: "10.1.1.236"})
 	a.Interval, a.FastInterval = 20*time.Millisecond, 20*time.Millisecond
-	b := everyDNS("b", time.Second, dnsx.Config{Server: server("tls", "127.0.0.1:853"), Rcodes: []int{0, 3}})
-	c := everyDNS("c", time.Second, dnsx.Config{Server: server("https", "127.0.0.1:443"), Rcodes: []int{0, 3}})
+	b := everyDNS("b", time.Second, dnsx.Config{Server: server("tls", "127.0.0.1:853"), Rcodes: []int{0, 3},
+		Trust: probe.Trust{ServerName: "dns.example", Pins: []string{somePin}}})
+	c := everyDNS("c", time.Second, dnsx.Config{Server: server("https", "127.0.0.1:443"), Rcodes: []int{0, 3},
+		Trust: probe.Trust{Insecure: true}})
+	c.DNS.Server.Path = "/q"
 	web := everyOther("http", "sick", "kernel", time.Second)
-	web.HTTP = &HTTPCheck{URL: "https://[::1]:3000/", Status: []int{200, 204}, Body: "ok"}
+	web.HTTP = &HTTPCheck{URL: "https://[::1]:3000/", Status: []int{200, 204}, Body: "ok", Follow: true,
+		Trust: probe.Trust{ServerName: "2001:db8::1", Pins: []string{somePin}}}
+	web.Serial = true
 	dot := everyOther("tcp", "info", "tcp", 50*time.Millisecond)
 	dot.TCP = &TCPCheck{Address: netip.MustParseAddrPort("127.0.0.1:853")}
 	script := everyOther("exec", "auto", "kernel", 500*time.Millisecond)
-	script.Interval = 500 * time.Millisecond
+	script.Interval, script.Serial = 500*time.Millisecond, true
 	script.Exec = &ExecCheck{Command: []string{"/bin/check", "1", "yes"}}
 	return []Check{udp, a, b, c, web, dot, script}
 }
+
+// somePin is a pin.
+const somePin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 // everyDNS is a DNS check with the defaults.
 func everyDNS(name string, silent time.Duration, q dnsx.Config) Check {

@@ -158,6 +158,11 @@ type rawDNS struct {
 	SOA    *scalar  `yaml:"soa"`
 	Answer *scalar  `yaml:"answer"`
 	Alive  []scalar `yaml:"alive"`
+
+	ServerName *scalar  `yaml:"server_name"`
+	CAFile     *scalar  `yaml:"ca_file"`
+	Pin        []scalar `yaml:"pin"`
+	Insecure   *scalar  `yaml:"insecure"`
 }
 
 // rawHTTPCheck is http of a check.
@@ -165,6 +170,12 @@ type rawHTTPCheck struct {
 	URL    *scalar  `yaml:"url"`
 	Status []scalar `yaml:"status"`
 	Body   *scalar  `yaml:"body"`
+	Follow *scalar  `yaml:"follow"`
+
+	ServerName *scalar  `yaml:"server_name"`
+	CAFile     *scalar  `yaml:"ca_file"`
+	Pin        []scalar `yaml:"pin"`
+	Insecure   *scalar  `yaml:"insecure"`
 }
 
 // rawTCPCheck is tcp of a check.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"recuse/probe/probetest"
 )
 
 // The files that users start from.
@@ -85,6 +87,9 @@ func keysOf(t reflect.Type) []string {
 func TestReferenceComments(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	writeKey(t, key, "secret\n", 0o600)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	writeKey(t, ca, probetest.NewAuthority(t).PEM(), 0o644)
+	files := strings.NewReplacer("/etc/recuse/router1.key", key, "/etc/recuse/ca.pem", ca)
 	all := lines(t, reference)
 	blocks := commented(all)
 	if len(blocks) < 15 {
@@ -96,8 +101,7 @@ func TestReferenceComments(t *testing.T) {
 		for i := b.from; i < b.to; i++ {
 			text[i] = strings.Replace(text[i], "# ", "", 1)
 		}
-		whole := strings.Replace(strings.Join(text, "\n"), "/etc/recuse/router1.key", key, 1)
-		c, err := parse("test.yaml", []byte(whole), nil)
+		c, err := parse("test.yaml", []byte(files.Replace(strings.Join(text, "\n"))), nil)
 		if err != nil {
 			t.Errorf("lines %d to %d: %v", b.from+1, b.to, err)
 			continue
