@@ -35,11 +35,17 @@ type bird struct {
 	stop    func()
 }
 
-// bird starts BIRD.
+// bird starts BIRD with birdConf.
 func (l *lab) bird(ns string) *bird {
 	l.t.Helper()
+	return l.birdWith(ns, birdConf)
+}
+
+// birdWith starts BIRD with that configuration.
+func (l *lab) birdWith(ns, conf string) *bird {
+	l.t.Helper()
 	b := &bird{l: l, ns: ns, dir: l.dir("")}
-	if err := os.WriteFile(filepath.Join(b.dir, "bird.conf"), []byte(birdConf), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, "bird.conf"), []byte(conf), 0o644); err != nil {
 		l.t.Fatal(err)
 	}
 	b.start()

@@ -16,9 +16,12 @@
 //
 // A session copies whole messages both ways and changes none. It reads along:
 // the OPEN tells whose router it is and what it can do, a NOTIFICATION is put
-// into words, an UPDATE written to the router is what "announced" means. The
-// process dies whole, so a router sees its connection end as it would have
-// without the middle piece.
+// into words, an UPDATE written to the router is what "announced" means, one
+// that comes from it shows the other nodes by their marks (view). That reading
+// needs no table: what comes in is neither installed nor passed on, and a
+// shared AS number in the path does not hide a route. The process dies whole,
+// so a router sees its connection end as it would have without the middle
+// piece.
 //
 // # Who owns what
 //
@@ -34,15 +37,16 @@
 // # Files
 //
 // Pure, no socket, clock or log: community.go, diff.go, hops.go, message.go,
-// notification.go, pace.go, paths.go, policy.go, tally.go, tap.go, update.go.
+// notification.go, origin.go, pace.go, paths.go, policy.go, seen.go, tally.go,
+// tap.go, update.go.
 // GoBGP's server is touched in core.go and link.go only.
 //
 // GoBGP keeps some of its state in package variables, so a process has one
 // Speaker at a time.
 //
-// RFCs: 4271 (BGP-4), 4760 and 2545 (IPv6), 8950 (IPv4 with an IPv6 next
-// hop), 2385 (MD5), 5082 (GTSM), 6286 (identifier), 8092 (large communities),
-// 8326 (graceful shutdown), 9003 (shutdown communication), 9384 (Cease for
+// RFCs: 4271 (BGP-4), 4760 and 2545 (IPv6), 7911 (several paths, received
+// only), 8950 (IPv4 with an IPv6 next hop), 2385 (MD5), 5082 (GTSM), 6286
+// (identifier), 6793 (AS numbers), 8092 (large communities), 8326 (graceful shutdown), 9003 (shutdown communication), 9384 (Cease for
 // BFD), 9687 (send hold timer). Graceful restart (4724, 9494) is left out on
 // purpose: a helper would keep a dead node's route.
 package bgp

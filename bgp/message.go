@@ -28,6 +28,7 @@ const (
 	capMultiprotocol  = 1 // RFC 4760
 	capExtendedHop    = 5 // RFC 8950
 	capFourOctetAS    = 65
+	capAddPath        = 69 // RFC 7911
 )
 
 // errNotBGP says that a header has no marker or an impossible length.
@@ -68,6 +69,14 @@ type open struct {
 	// extendedHop: it takes IPv4 unicast routes with an IPv6 next hop.
 	extendedHop bool
 	multi       bool // it named any family
+	fourOctet   bool // it writes AS numbers in four bytes
+	// pathID4 and pathID6: it offers to send several paths of that family.
+	pathID4, pathID6 bool
+}
+
+// dialect is how the sender of o writes UPDATEs to us, who offer all of it.
+func (o open) dialect() dialect {
+	return dialect{narrow: !o.fourOctet, pathID4: o.pathID4, pathID6: o.pathID6}
 }
 
 // parseOpen reads a whole OPEN message as far as it makes sense. It judges
@@ -136,10 +145,13 @@ func (o *open) capabilities(b []byte) {
 			o.v6 = o.v6 || bytes.Equal(value, []byte{0, 2, 0, 1})
 		case capFourOctetAS:
 			if len(value) == 4 {
+				o.fourOctet = true
 				o.asn = binary.BigEndian.Uint32(value)
 			}
 		case capExtendedHop:
 			o.extendedHop = o.extendedHop || hasExtendedHop(value)
+		case capAddPath:
+			o.addPath(value)
 		}
 		b = rest
 	}
@@ -155,4 +167,14 @@ func hasExtendedHop(b []byte) bool {
 		}
 	}
 	return false
+}
+
+// addPath reads the families that the sender offers to send several paths of:
+// AFI, SAFI, and 2 or 3 for sending (RFC 7911, section 4).
+func (o *open) addPath(b []byte) {
+	for ; len(b) >= 4; b = b[4:] {
+		sends := b[3] == 2 || b[3] == 3
+		o.pathID4 = o.pathID4 || sends && bytes.Equal(b[:3], []byte{0, 1, 1})
+		o.pathID6 = o.pathID6 || sends && bytes.Equal(b[:3], []byte{0, 2, 1})
+	}
 }

@@ -54,7 +54,10 @@ func TestParseOpen(t *testing.T) {
 		ok   bool
 	}{
 		{"no parameters", body(), plain, true},
-		{"4-byte AS", body(2, 6, 65, 4, 0, 1, 0, 0), with(func(o *open) { o.asn = 65536 }), true},
+		{"4-byte AS", body(2, 6, 65, 4, 0, 1, 0, 0), with(func(o *open) { o.asn, o.fourOctet = 65536, true }), true},
+		{"several paths offered", body(2, 10, 69, 8, 0, 1, 1, 2, 0, 2, 1, 3), with(func(o *open) { o.pathID4, o.pathID6 = true, true }), true},
+		{"several paths wanted only", body(2, 10, 69, 8, 0, 1, 1, 1, 0, 2, 1, 1), plain, true},
+		{"several paths of VPN", body(2, 6, 69, 4, 0, 1, 128, 3), plain, true},
 		{"IPv6 only", body(2, 6, 1, 4, 0, 2, 0, 1), with(func(o *open) { o.v4, o.v6, o.multi = false, true, true }), true},
 		{"two parameters", body(2, 6, 1, 4, 0, 1, 0, 1, 2, 6, 1, 4, 0, 2, 0, 1), with(func(o *open) { o.v6, o.multi = true, true }), true},
 		{"multicast is not unicast", body(2, 6, 1, 4, 0, 1, 0, 2), with(func(o *open) { o.v4, o.multi = false, true }), true},

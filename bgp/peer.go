@@ -38,6 +38,8 @@ type peer struct {
 	stage   State
 	current *session
 	given   tally
+	seen    view
+	heardAt time.Time // when the router's last UPDATE came
 	hops    hops
 	drift   string          // what the last look found missing or in excess
 	logged  map[string]bool // reasons told since the last Established

@@ -155,6 +155,8 @@ func neighbour(p Peer, addr netip.Addr) *api.Peer {
 		return &api.AfiSafi{
 			Config:       &api.AfiSafiConfig{Family: f, Enabled: true},
 			PrefixLimits: &api.PrefixLimit{Family: f, MaxPrefixes: maxPrefixes},
+			// A router that can show us all the others, not its best alone.
+			AddPaths: &api.AddPaths{Config: &api.AddPathsConfig{Receive: true}},
 		}
 	}
 	return &api.Peer{

@@ -108,6 +108,10 @@ func (s *session) heard(msg []byte) {
 		if o, ok := parseOpen(msg); ok && s.e.opened(o) {
 			s.peer.met(s, o)
 		}
+	case typeUpdate:
+		if o := s.e.peerOpen(); o != nil {
+			s.peer.heard(s, *o, msg)
+		}
 	case typeNotification:
 		if n, ok := parseNotification(msg); ok {
 			s.e.received(n)

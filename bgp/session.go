@@ -79,6 +79,8 @@ func (s *session) hold(ctx context.Context) {
 	defer patience.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	silence := time.NewTimer(quietRIB)
+	defer silence.Stop()
 	up, stop := s.up, ctx.Done()
 	for {
 		select {
@@ -89,6 +91,11 @@ func (s *session) hold(ctx context.Context) {
 			patience.Stop()
 			s.peer.admit(s)
 			look.Reset(lookSoon)
+			silence.Reset(quietRIB)
+		case <-silence.C:
+			if wait := s.peer.settle(s); wait > 0 {
+				silence.Reset(wait)
+			}
 		case <-patience.C:
 			s.e.slow()
 			s.end(errSlow)

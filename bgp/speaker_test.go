@@ -116,7 +116,8 @@ func TestSteadyState(t *testing.T) {
 	}
 }
 
-// The OPEN has both families, the 4-byte AS, and no graceful restart.
+// The OPEN has both families, the 4-byte AS, takes several paths, and has no
+// graceful restart.
 func TestOpen(t *testing.T) {
 	router := newRawRouter(t, "127.53.2.3")
 	c := rawConfig(router.peer(65000).with(func(p *Peer) { p.HoldTime = 12 * time.Second }))
@@ -126,7 +127,7 @@ func TestOpen(t *testing.T) {
 	msg := conn.establish(65000)
 	got, ok := parseOpen(msg)
 	want := open{asn: 4200000011, hold: 12 * time.Second, routerID: netip.MustParseAddr("10.1.1.11"),
-		v4: true, v6: true, multi: true, extendedHop: true}
+		v4: true, v6: true, multi: true, extendedHop: true, fourOctet: true}
 	if !ok || got != want {
 		t.Errorf("unexpected OPEN: %+v, want %+v", got, want)
 	}
@@ -137,7 +138,13 @@ func TestOpen(t *testing.T) {
 	for _, o := range m.Body.(*bgp.BGPOpen).OptParams {
 		for _, capability := range o.(*bgp.OptionParameterCapability).Capability {
 			switch capability.Code() {
-			case bgp.BGP_CAP_GRACEFUL_RESTART, bgp.BGP_CAP_LONG_LIVED_GRACEFUL_RESTART, bgp.BGP_CAP_ADD_PATH:
+			case bgp.BGP_CAP_ADD_PATH:
+				for _, f := range capability.(*bgp.CapAddPath).Tuples {
+					if f.Mode != bgp.BGP_ADD_PATH_RECEIVE { // ours have no identifiers
+						t.Errorf("unwanted add-path mode %v", f.Mode)
+					}
+				}
+			case bgp.BGP_CAP_GRACEFUL_RESTART, bgp.BGP_CAP_LONG_LIVED_GRACEFUL_RESTART:
 				t.Errorf("unwanted capability %v", capability.Code())
 			}
 		}

@@ -51,4 +51,22 @@ type PeerState struct {
 	// Sent are the prefixes that the router has been given and not withdrawn
 	// in this session, sorted: their UPDATE is written to its socket.
 	Sent []netip.Prefix
+	// Seen are the routes of other nodes that the router sends us now, told
+	// by their mark, sorted by prefix, then node.
+	Seen []Seen
+	// Marked says that the router has ever sent a route with a valid mark,
+	// ours included: so it sends routes back and leaves large communities be.
+	Marked bool
+	// EndOfRIB is when the router had sent all that it had at the start of
+	// this session. Zero: not yet, or no session. See quietRIB.
+	EndOfRIB time.Time
+}
+
+// Seen is one route of another node.
+type Seen struct {
+	Prefix netip.Prefix
+	// Node is the router-id in the mark.
+	Node netip.Addr
+	// Depreferred says that the node made it a second choice.
+	Depreferred bool
 }

@@ -13,9 +13,9 @@ func (p *peer) snapshot() PeerState {
 	st := p.state
 	st.State = p.stage.String()
 	if p.stage == Established {
-		st.Sent = p.given.prefixes()
+		st.Sent, st.Seen = p.given.prefixes(), p.seen.seen()
 	} else {
-		st.Sent = nil
+		st.EndOfRIB = time.Time{}
 	}
 	return st
 }
@@ -25,13 +25,15 @@ func (p *peer) begin(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.current, p.given, p.hops, p.drift = s, make(tally), hops{}, ""
+	p.seen, p.heardAt = newView(node{p.attrs.asn, p.attrs.routerID}), time.Time{}
+	p.state.EndOfRIB = time.Time{}
 }
 
 // end makes no session count; its late events are ignored from here on.
 func (p *peer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.given = nil, nil
+	p.current, p.given, p.seen = nil, nil, view{}
 }
 
 // enter changes the stage outside of a session.
@@ -111,6 +113,47 @@ func (p *peer) sent(s *session, msg []byte) {
 	if changed {
 		p.notify()
 	}
+}
+
+// heard reads an UPDATE of the router, whose OPEN is o.
+func (p *peer) heard(s *session, o open, msg []byte) {
+	r, err := o.dialect().read(msg)
+	now := time.Now()
+	p.mu.Lock()
+	if p.current != s {
+		p.mu.Unlock()
+		return
+	}
+	changed, marked := p.seen.received(r, err != nil)
+	changed = changed || marked && !p.state.Marked
+	p.state.Marked = p.state.Marked || marked
+	p.heardAt = now
+	if p.state.EndOfRIB.IsZero() && p.seen.ended(o) {
+		p.state.EndOfRIB, changed = now, true
+	}
+	p.mu.Unlock()
+	if changed {
+		p.notify()
+	}
+}
+
+// settle takes a router's silence for End-of-RIB, or returns how long to wait
+// before it may be asked again.
+func (p *peer) settle(s *session) time.Duration {
+	now := time.Now()
+	p.mu.Lock()
+	if p.current != s || p.stage != Established || !p.state.EndOfRIB.IsZero() {
+		p.mu.Unlock()
+		return 0
+	}
+	if wait := moreRIB(p.state.Since, p.heardAt, now); wait > 0 {
+		p.mu.Unlock()
+		return wait
+	}
+	p.state.EndOfRIB = now
+	p.mu.Unlock()
+	p.notify()
+	return 0
 }
 
 // session returns the session if it is established, else nil.

@@ -15,14 +15,14 @@ func (t tally) sent(msg []byte) bool {
 	r, _ := readUpdate(msg) // what GoBGP wrote can be read
 	changed := false
 	for _, p := range r.withdrawn {
-		if _, ok := t[p]; ok {
-			delete(t, p)
+		if _, ok := t[p.Prefix]; ok {
+			delete(t, p.Prefix)
 			changed = true
 		}
 	}
 	for _, p := range r.announced {
-		if _, ok := t[p]; !ok {
-			t[p] = struct{}{}
+		if _, ok := t[p.Prefix]; !ok {
+			t[p.Prefix] = struct{}{}
 			changed = true
 		}
 	}

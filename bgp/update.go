@@ -6,10 +6,13 @@ import (
 	"net/netip"
 )
 
-// Attribute types (RFC 4760).
+// Attribute types (RFC 4271, 4760, 6793, 8092).
 const (
+	attrASPath  = 2
 	attrReach   = 14
 	attrUnreach = 15
+	attrAS4Path = 17
+	attrLarge   = 32
 )
 
 // extendedLength is the attribute flag for a length of two bytes.
@@ -18,14 +21,33 @@ const extendedLength = 0x10
 // errShort says that a length points beyond its message.
 var errShort = errors.New("cut short")
 
-// reading is what an UPDATE says of IPv4 and IPv6 unicast prefixes.
-type reading struct {
-	announced, withdrawn []netip.Prefix
+// dialect is how two OPENs agreed to write UPDATEs. The zero value is what we
+// write ourselves.
+type dialect struct {
+	narrow           bool // AS numbers of two bytes (RFC 6793)
+	pathID4, pathID6 bool // each prefix after an identifier (RFC 7911)
 }
 
-// readUpdate reads the prefixes of a whole UPDATE, whatever its attributes.
-// After an error the reading is what came before it.
-func readUpdate(msg []byte) (reading, error) {
+// nlri is a prefix with the identifier that tells its paths apart, 0 without.
+type nlri struct {
+	netip.Prefix
+	id uint32
+}
+
+// reading is what an UPDATE says of IPv4 and IPv6 unicast prefixes.
+type reading struct {
+	announced, withdrawn []nlri
+	origin               originAS // of the announced ones
+	larges               []large  // of the announced ones
+	end4, end6           bool     // End-of-RIB (RFC 4724, section 2)
+}
+
+// readUpdate reads a whole UPDATE of ours.
+func readUpdate(msg []byte) (reading, error) { return dialect{}.read(msg) }
+
+// read reads a whole UPDATE as far as it concerns us; other attributes are
+// passed over. After an error the reading is what came before it.
+func (d dialect) read(msg []byte) (reading, error) {
 	var r reading
 	if len(msg) < headerLen || msg[18] != typeUpdate {
 		return r, errShort
@@ -34,20 +56,21 @@ func readUpdate(msg []byte) (reading, error) {
 	if err != nil {
 		return r, err
 	}
-	attrs, nlri, err := counted(rest)
+	attrs, plain, err := counted(rest)
 	if err != nil {
 		return r, err
 	}
-	if r.withdrawn, err = prefixes(withdrawn, false); err != nil {
+	r.end4 = len(msg) == headerLen+4
+	if r.withdrawn, err = prefixes(withdrawn, false, d.pathID4); err != nil {
 		return r, err
 	}
 	for len(attrs) > 0 {
-		if attrs, err = r.attribute(attrs); err != nil {
+		if attrs, err = r.attribute(attrs, d); err != nil {
 			return r, err
 		}
 	}
-	plain, err := prefixes(nlri, false)
-	r.announced = append(r.announced, plain...)
+	list, err := prefixes(plain, false, d.pathID4)
+	r.announced = append(r.announced, list...)
 	return r, err
 }
 
@@ -64,7 +87,7 @@ func counted(b []byte) (value, rest []byte, err error) {
 }
 
 // attribute reads the first attribute of b and returns the rest.
-func (r *reading) attribute(b []byte) ([]byte, error) {
+func (r *reading) attribute(b []byte, d dialect) ([]byte, error) {
 	if len(b) < 3 {
 		return nil, errShort
 	}
@@ -79,17 +102,24 @@ func (r *reading) attribute(b []byte) ([]byte, error) {
 		return nil, errShort
 	}
 	value, rest := b[start:start+n], b[start+n:]
+	var err error
 	switch b[1] {
 	case attrReach:
-		return rest, r.reach(value)
+		err = r.reach(value, d)
 	case attrUnreach:
-		return rest, r.unreach(value)
+		err = r.unreach(value, d)
+	case attrASPath:
+		err = r.origin.path(value, d.narrow)
+	case attrAS4Path:
+		err = r.origin.path4(value)
+	case attrLarge:
+		r.larges, err = larges(value)
 	}
-	return rest, nil
+	return rest, err
 }
 
 // reach reads MP_REACH_NLRI: family, next hop, a reserved byte, prefixes.
-func (r *reading) reach(b []byte) error {
+func (r *reading) reach(b []byte, d dialect) error {
 	inet6, ok, err := family(b)
 	if err != nil || !ok {
 		return err
@@ -97,21 +127,27 @@ func (r *reading) reach(b []byte) error {
 	if len(b) < 4 || len(b) < 5+int(b[3]) {
 		return errShort
 	}
-	list, err := prefixes(b[5+int(b[3]):], inet6)
+	list, err := prefixes(b[5+int(b[3]):], inet6, d.pathID(inet6))
 	r.announced = append(r.announced, list...)
 	return err
 }
 
-// unreach reads MP_UNREACH_NLRI: family, prefixes.
-func (r *reading) unreach(b []byte) error {
+// unreach reads MP_UNREACH_NLRI: family, prefixes. None is End-of-RIB.
+func (r *reading) unreach(b []byte, d dialect) error {
 	inet6, ok, err := family(b)
 	if err != nil || !ok {
 		return err
 	}
-	list, err := prefixes(b[3:], inet6)
+	if len(b) == 3 {
+		r.end4, r.end6 = r.end4 || !inet6, r.end6 || inet6
+	}
+	list, err := prefixes(b[3:], inet6, d.pathID(inet6))
 	r.withdrawn = append(r.withdrawn, list...)
 	return err
 }
+
+// pathID reports whether the prefixes of a family have identifiers.
+func (d dialect) pathID(inet6 bool) bool { return inet6 && d.pathID6 || !inet6 && d.pathID4 }
 
 // family reads an address family; ok says that it is IPv4 or IPv6 unicast.
 func family(b []byte) (inet6, ok bool, err error) {
@@ -123,14 +159,21 @@ func family(b []byte) (inet6, ok bool, err error) {
 }
 
 // prefixes reads a list of prefixes, each a length in bits and as many bytes
-// as these take.
-func prefixes(b []byte, inet6 bool) ([]netip.Prefix, error) {
-	var list []netip.Prefix
+// as these take, with four bytes of identifier before it if pathID.
+func prefixes(b []byte, inet6, pathID bool) ([]nlri, error) {
+	var list []nlri
 	size := 4
 	if inet6 {
 		size = 16
 	}
 	for len(b) > 0 {
+		var one nlri
+		if pathID {
+			if len(b) < 5 {
+				return list, errShort
+			}
+			one.id, b = binary.BigEndian.Uint32(b), b[4:]
+		}
 		bits := int(b[0])
 		n := (bits + 7) / 8
 		if n > size || len(b) < 1+n || bits > size*8 {
@@ -139,7 +182,8 @@ func prefixes(b []byte, inet6 bool) ([]netip.Prefix, error) {
 		raw := make([]byte, size)
 		copy(raw, b[1:1+n])
 		addr, _ := netip.AddrFromSlice(raw)
-		list = append(list, netip.PrefixFrom(addr, bits).Masked())
+		one.Prefix = netip.PrefixFrom(addr, bits).Masked()
+		list = append(list, one)
 		b = b[1+n:]
 	}
 	return list, nil
