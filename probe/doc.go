@@ -7,6 +7,10 @@
 // (over.go) and the budget's windows (budget.go). The Runner ties them to the
 // clock.
 //
+// What several probers share is here too: what an error of a socket means
+// (failure.go), and how a TLS server proves to be the right one (trust.go,
+// handshake.go).
+//
 // # Who owns what
 //
 // Every Runner has one owner goroutine, the one that calls Run. It alone reads

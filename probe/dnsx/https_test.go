@@ -212,3 +212,42 @@ func TestURL(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkSecure measures an answered probe over TLS and over HTTPS, with the
+// server's half of the handshake, which is in the same process.
+func BenchmarkSecure(b *testing.B) {
+	cert := probetest.NewAuthority(b).Issue(b, probetest.Leaf{})
+	config := &tls.Config{Certificates: []tls.Certificate{cert}}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler := dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) { _ = w.WriteMsg(inLan(q)) })
+	s := &dns.Server{Listener: l, Handler: handler}
+	go func() { _ = s.ActivateAndServe() }()
+	defer s.Shutdown()
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wire, _ := io.ReadAll(r.Body)
+		q := new(dns.Msg)
+		_ = q.Unpack(wire)
+		out, _ := inLan(q).Pack()
+		message(out)(w, r)
+	}))
+	web.TLS, web.EnableHTTP2 = config, true
+	web.StartTLS()
+	defer web.Close()
+	for network, at := range map[string]net.Addr{"tls": l.Addr(), "https": web.Listener.Addr()} {
+		b.Run(network, func(b *testing.B) {
+			p, err := New(insecure(Server{Net: network, Addr: at.(*net.TCPAddr).AddrPort()}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if res := p.Probe(b.Context()); res.Cause != probe.Passed {
+					b.Fatalf("got %+v", res)
+				}
+			}
+		})
+	}
+}

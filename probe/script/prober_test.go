@@ -36,14 +36,43 @@ func write(t *testing.T, body string) string {
 	return name
 }
 
-// shell returns the prober of a shell script, which gets args.
+// shell returns the prober of a shell script, which gets args. Its service is
+// named for the test's directory, so that its processes can be told; none of
+// them outlives the test.
 func shell(t *testing.T, body string, args ...string) *Prober {
 	t.Helper()
-	p, err := New(Config{Command: append([]string{write(t, body)}, args...), Check: "storage", Service: "dns"})
+	name := write(t, body)
+	p, err := New(Config{Command: append([]string{name}, args...), Check: "storage", Service: filepath.Dir(name)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		for _, pid := range processes(t, p) {
+			_ = unix.Kill(pid, unix.SIGKILL) // It may end by itself just now.
+		}
+	})
 	return p
+}
+
+// processes returns the numbers of all processes that the prober's program has
+// started, but not of zombies, which have no environment any more.
+func processes(t *testing.T, p *Prober) []int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []int
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(b), "RECUSE_SERVICE="+p.config.Service+"\x00") {
+			continue // It has ended, or is another's.
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
 }
 
 // within returns a context with a deadline.
@@ -190,15 +219,17 @@ func TestProbeTimeout(t *testing.T) {
 			deadline, _ := ctx.Deadline()
 			text := fmt.Sprintf("timeout after %v, killed%s", deadline.Sub(got.Sent).Round(time.Millisecond), tt.output)
 			want(t, got, probe.Silent, text, false)
-			noneLeft(t, p)
+			noneLeft(t, p, 0)
 		})
 	}
 }
 
-// noneLeft waits until no process of the prober's program is left, dead or
-// alive, and neither a goroutine nor a file descriptor of it.
-func noneLeft(t *testing.T, p *Prober) {
+// noneLeft waits until neither a process of the prober's program is left, alive
+// or as a zombie of ours, nor a goroutine. Of those that left the group, there
+// are so many.
+func noneLeft(t *testing.T, p *Prober, daemons int) {
 	t.Helper()
+	eventually(t, "the processes are gone", func() bool { return len(processes(t, p)) == daemons })
 	eventually(t, "the token is back", func() bool { return len(p.free) == 1 })
 	eventually(t, "no goroutine is left", func() bool {
 		buf := make([]byte, 1<<20)
@@ -269,7 +300,7 @@ while [ ! -s "$1" ]; do sleep 0.01; done
 			}
 			pid := number(t, file)
 			eventually(t, "the grandchild is gone", func() bool { return gone(pid) })
-			noneLeft(t, p)
+			noneLeft(t, p, 0)
 		})
 	}
 }
@@ -284,12 +315,6 @@ echo started; exit 0`, file)
 	before := descriptors(t)
 	got := p.Probe(within(t, patience))
 	pid := number(t, file)
-	t.Cleanup(func() {
-		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-			t.Errorf("failed to end the daemon: %v", err)
-		}
-		eventually(t, "the daemon is gone", func() bool { return gone(pid) })
-	})
 	want(t, got, probe.Passed, "exit 0: started", true)
 	if got.RTT() > patience/2 {
 		t.Errorf("the probe took %v", got.RTT())
@@ -297,7 +322,7 @@ echo started; exit 0`, file)
 	if gone(pid) {
 		t.Error("the daemon did not leave the group, so the test shows nothing")
 	}
-	noneLeft(t, p)
+	noneLeft(t, p, 1)
 	if after := descriptors(t); after != before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
@@ -317,7 +342,7 @@ func TestProbeRepeats(t *testing.T) {
 	for range 50 {
 		want(t, p.Probe(within(t, patience)), probe.Passed, "exit 0: well", true)
 	}
-	noneLeft(t, p)
+	noneLeft(t, p, 0)
 	if after := descriptors(t); after != before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
@@ -406,5 +431,19 @@ func TestNewErrors(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// BenchmarkProbe measures one run of a program that does nothing.
+func BenchmarkProbe(b *testing.B) {
+	p, err := New(Config{Command: []string{"/bin/true"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if res := p.Probe(b.Context()); res.Cause != probe.Passed {
+			b.Fatalf("got %+v", res)
+		}
 	}
 }

@@ -522,3 +522,19 @@ func TestNewTargets(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkProbe measures one page over HTTP, its server in the same process.
+func BenchmarkProbe(b *testing.B) {
+	s := httptest.NewServer(answer(200, "ok"))
+	defer s.Close()
+	p, err := New(Config{URL: s.URL, Body: "ok"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if res := p.Probe(b.Context()); res.Cause != probe.Passed {
+			b.Fatalf("got %+v", res)
+		}
+	}
+}
