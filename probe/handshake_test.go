@@ -220,8 +220,16 @@ func TestVerifierErrors(t *testing.T) {
 			}
 		})
 	}
-	if err := CheckPin(good); err != nil {
-		t.Error(err)
+	slash := "/" + good[1:]
+	for _, text := range []string{good, slash} {
+		for _, mark := range []string{"", "sha256/", "sha256//"} {
+			if got, err := parsePin(mark + text); err != nil || got.String() != text {
+				t.Errorf("%s%s: got %v, error %v", mark, text, got, err)
+			}
+		}
+	}
+	if CheckPin("/"+good) == nil || CheckPin(good) != nil {
+		t.Error("CheckPin is wrong")
 	}
 	if !(Trust{}).IsZero() || (Trust{Insecure: true}).IsZero() || (Trust{Pins: []string{""}}).IsZero() {
 		t.Error("IsZero is wrong")

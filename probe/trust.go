@@ -48,9 +48,13 @@ func CheckPin(text string) error {
 	return err
 }
 
-// parsePin reads a pin, with or without the sha256/ that some tools write.
+// parsePin reads a pin, with or without the sha256/ or sha256// that some tools
+// write before it. A pin may itself begin with a slash.
 func parsePin(text string) (pin, error) {
-	text = strings.TrimPrefix(strings.TrimPrefix(text, "sha256/"), "/")
+	text, marked := strings.CutPrefix(text, "sha256/")
+	if marked && len(text) > base64.StdEncoding.EncodedLen(sha256.Size) {
+		text = strings.TrimPrefix(text, "/")
+	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw) != sha256.Size {
 		return pin{}, errors.New("not a pin, which is the SHA-256 of the server's public key in base64, 44 characters")
