@@ -25,6 +25,15 @@ func newRouteSet(routes []Route) (routeSet, error) {
 	return set, nil
 }
 
+// prefixes returns the set without its values, in no order.
+func (r routeSet) prefixes() []netip.Prefix {
+	list := make([]netip.Prefix, 0, len(r))
+	for p := range r {
+		list = append(list, p)
+	}
+	return list
+}
+
 // diff returns what turns have into want: the withdrawals, and the routes that
 // are new or changed, both sorted.
 func diff(have, want routeSet) (withdraw []netip.Prefix, announce []Route) {

@@ -31,14 +31,18 @@
 //   - Two goroutines a session copy, one a direction; each stops the other.
 //   - One goroutine accepts, if Config.Listen is set.
 //   - GoBGP's goroutines are its own; its events reach a session by channel.
-//   - Set, Peers, ResetPeer and Close may be called from any goroutine. notify
-//     is called from all of the above and must not block.
+//   - Set, Update, Peers, ResetPeer and Close may be called from any goroutine.
+//     notify is called from all of the above and must not block.
+//
+// A peer's session settings never change: Update puts another peer in the
+// place of one whose settings did, and what may change under a session is in
+// its soft.
 //
 // # Files
 //
-// Pure, no socket, clock or log: community.go, diff.go, hops.go, message.go,
-// notification.go, origin.go, pace.go, paths.go, policy.go, seen.go, tally.go,
-// tap.go, update.go.
+// Pure, no socket, clock or log: community.go, delta.go, diff.go, hops.go,
+// message.go, notification.go, origin.go, pace.go, paths.go, policy.go,
+// seen.go, tally.go, tap.go, update.go.
 // GoBGP's server is touched in core.go and link.go only.
 //
 // GoBGP keeps some of its state in package variables, so a process has one
@@ -46,7 +50,8 @@
 //
 // RFCs: 4271 (BGP-4), 4760 and 2545 (IPv6), 7911 (several paths, received
 // only), 8950 (IPv4 with an IPv6 next hop), 2385 (MD5), 5082 (GTSM), 6286
-// (identifier), 6793 (AS numbers), 8092 (large communities), 8326 (graceful shutdown), 9003 (shutdown communication), 9384 (Cease for
-// BFD), 9687 (send hold timer). Graceful restart (4724, 9494) is left out on
-// purpose: a helper would keep a dead node's route.
+// (identifier), 6793 (AS numbers), 8092 (large communities), 8326 (graceful
+// shutdown), 9003 (shutdown communication), 9384 (Cease for BFD), 9687 (send
+// hold timer). Graceful restart (4724, 9494) is left out on purpose: a helper
+// would keep a dead node's route.
 package bgp

@@ -116,7 +116,7 @@ func (e *endNote) refusal(p *peer) string {
 	case bad && !e.byUs:
 		return fmt.Sprintf("the router refuses our AS %d: it says bad peer AS, so its configuration for this node names another", p.asn)
 	case e.said.subcode == openBadIdentifier && e.open != nil:
-		return fmt.Sprintf("router-id %s clashes with the router's %s (bad BGP identifier): set bgp.router_id", p.attrs.routerID, e.open.routerID)
+		return fmt.Sprintf("router-id %s clashes with the router's %s (bad BGP identifier): set bgp.router_id", p.self.id, e.open.routerID)
 	case e.byUs:
 		return fmt.Sprintf("we refused the router's OPEN: %s", e.said)
 	}

@@ -64,6 +64,16 @@ func (f *frr) bgpd() {
 		"--vty_socket", f.dir, "-f", f.dir+"/bgpd.conf", "-p", "179")
 }
 
+// log is what bgpd has logged.
+func (f *frr) log() string {
+	f.l.t.Helper()
+	log, err := os.ReadFile(f.dir + "/bgpd.log")
+	if err != nil {
+		f.l.t.Fatal(err)
+	}
+	return string(log)
+}
+
 // vtysh runs commands and returns the output, or "" as long as bgpd does not
 // answer.
 func (f *frr) vtysh(commands ...string) string {

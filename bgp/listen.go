@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -11,12 +12,16 @@ import (
 
 // listen opens the port for routers that dial us.
 func (s *Speaker) listen(ctx context.Context) (*net.TCPListener, error) {
-	at := s.cfg.Listen
+	at := s.config().Listen
 	lc := net.ListenConfig{KeepAlive: -1, Control: func(_, _ string, c syscall.RawConn) error {
-		return control(c, s.prepareListener)
+		return control(c, func(fd int) error { return s.prepareListener(fd, at.Addr().Is6()) })
 	}}
 	lc.SetMultipathTCP(false) // knows no MD5
-	l, err := lc.Listen(ctx, "tcp", at.String())
+	network := "tcp"
+	if at.Addr().Is4() {
+		network = "tcp4" // else 0.0.0.0 makes an IPv6 socket
+	}
+	l, err := lc.Listen(ctx, network, at.String())
 	if err != nil {
 		return nil, fmt.Errorf("failed to listen on %s (bgp.listen): %w", at, err)
 	}
@@ -25,8 +30,7 @@ func (s *Speaker) listen(ctx context.Context) (*net.TCPListener, error) {
 
 // prepareListener sets what a connection needs before it is accepted: the
 // keys, and a TTL for our side of the handshake that ttl_security takes.
-func (s *Speaker) prepareListener(fd int) error {
-	inet6 := s.cfg.Listen.Addr().Is6()
+func (s *Speaker) prepareListener(fd int, inet6 bool) error {
 	// An IPv6 socket takes IPv4 connections too, with the TTL of IPv4.
 	err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, 255)
 	if err == nil && inet6 {
@@ -35,7 +39,7 @@ func (s *Speaker) prepareListener(fd int) error {
 	if err != nil {
 		return fmt.Errorf("failed to set TTL 255: %w", err)
 	}
-	for _, p := range s.cfg.Peers {
+	for _, p := range s.config().Peers {
 		if p.Password == "" || p.Address.Is6() && !inet6 {
 			continue
 		}
@@ -44,6 +48,42 @@ func (s *Speaker) prepareListener(fd int) error {
 		}
 	}
 	return nil
+}
+
+// rekey makes the open port follow a change of passwords. The caller holds mu.
+func (s *Speaker) rekey(was, is []Peer) {
+	if s.listener == nil {
+		return
+	}
+	keys := make(map[netip.Addr]string)
+	for _, p := range was {
+		keys[p.Address] = p.Password
+	}
+	changed := make(map[netip.Addr]string)
+	for _, p := range is {
+		if keys[p.Address] != p.Password {
+			changed[p.Address] = p.Password
+		}
+		delete(keys, p.Address)
+	}
+	for addr, key := range keys {
+		if key != "" {
+			changed[addr] = "" // removed
+		}
+	}
+	raw, err := s.listener.SyscallConn()
+	if err != nil {
+		return // it is being closed, and a new one has the new keys
+	}
+	inet6 := s.cfg.Listen.Addr().Is6()
+	for addr, key := range changed {
+		if addr.Is6() && !inet6 {
+			continue
+		}
+		if err := control(raw, func(fd int) error { return setMD5(fd, addr, key, inet6) }); err != nil {
+			s.log.Error("bgp password not changed for connections from the router", "peer", addr, "error", err)
+		}
+	}
 }
 
 // accept hands connections to their peers until l fails, by being closed for
@@ -55,7 +95,7 @@ func (s *Speaker) accept(l *net.TCPListener) error {
 			return fmt.Errorf("failed to accept a connection: %w", err)
 		}
 		from := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-		p := s.byAddr[from]
+		p := find(s.list(), from)
 		if p == nil {
 			s.log.Debug("bgp connection from a stranger closed", "address", from)
 			_ = conn.Close()

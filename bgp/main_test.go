@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 // order is one line to the helper; reply is its answer, and a line without
 // Reply is a log line for the test.
 type order struct {
-	Do     string // set, peers, close, reset
+	Do     string // set, peers, close, reset, update
+	Config *Config
 	Routes []Route
 	Text   string
 	Peer   string
@@ -87,6 +88,8 @@ func (s *Speaker) obey(ctx context.Context, o order) reply {
 		err = s.Set(o.Routes)
 	case "close":
 		err = s.Close(ctx, o.Text)
+	case "update":
+		err = s.Update(*o.Config)
 	case "reset":
 		err = s.ResetPeer(s.peers[0].cfg.Address, o.Text)
 	}

@@ -215,6 +215,9 @@ func (h *helper) do(o order) reply {
 // set declares routes, and returns when that was.
 func (h *helper) set(r []Route) time.Time { return h.do(order{Do: "set", Routes: r}).At }
 
+// update changes the configuration.
+func (h *helper) update(c Config) { h.t.Helper(); h.do(order{Do: "update", Config: &c}) }
+
 // peer returns the state of the peer of that index.
 func (h *helper) peer(i int) PeerState { return h.do(order{Do: "peers"}).Peers[i] }
 

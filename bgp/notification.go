@@ -23,7 +23,9 @@ const (
 	openBadIdentifier = 3
 	ceasePrefixes     = 1
 	ceaseShutdown     = 2
+	ceaseRemoved      = 3
 	ceaseReset        = 4
+	ceaseChanged      = 6
 	ceaseBFD          = 10 // RFC 9384
 )
 

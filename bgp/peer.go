@@ -15,11 +15,9 @@ const leastWait = 100 * time.Millisecond
 
 // peer keeps the session with one router. Its goroutine is run.
 type peer struct {
-	cfg      Peer
+	cfg      Peer   // its session; what may change is in soft
 	asn      uint32 // ours
 	external bool
-	deprefer Deprefer
-	extra    communities
 	log      *slog.Logger
 	notify   func()
 	// announced lists what GoBGP has been told to announce.
@@ -28,31 +26,41 @@ type peer struct {
 	exclusively func(f func(announced []netip.Prefix))
 	inbound     chan *net.TCPConn // at most one accepted connection that waits
 
-	// Set by start, before run.
-	core     *core
-	attrs    attributes
+	// farewell is the text for a router that we leave.
 	farewell func() string
 
-	mu      sync.Mutex
-	state   PeerState
-	stage   State
-	current *session
-	given   tally
-	seen    view
-	heardAt time.Time // when the router's last UPDATE came
-	hops    hops
-	drift   string          // what the last look found missing or in excess
-	logged  map[string]bool // reasons told since the last Established
+	// Set before run.
+	core *core
+	self node
+	// predecessor, if not nil, is closed when the session of the peer that
+	// this one stands in for has ended.
+	predecessor <-chan struct{}
+	// cancel ends run with a cause; gone is closed when it has ended.
+	cancel context.CancelCauseFunc
+	gone   chan struct{}
+
+	mu       sync.Mutex
+	soft     soft
+	state    PeerState
+	stage    State
+	current  *session
+	given    tally
+	seen     view
+	heardAt  time.Time       // when the router's last UPDATE came
+	admitted bool            // routes may go to the current session
+	agreed   terms           // on which they do
+	drift    string          // what the last look found missing or in excess
+	logged   map[string]bool // reasons told since the last Established
 }
 
 // newPeer prepares what a validated Config says of a router.
 func newPeer(c Config, p Peer, log *slog.Logger, notify func()) (*peer, error) {
-	extra, err := parseCommunities(p.Communities)
+	own, err := newSoft(c, p)
 	if err != nil {
 		return nil, err
 	}
 	return &peer{
-		cfg: p, asn: c.ASN, external: c.external(p), deprefer: c.Deprefer, extra: extra,
+		cfg: p, asn: c.ASN, external: c.external(p), soft: own, gone: make(chan struct{}),
 		log: log.With("peer", p.Address.String()), notify: notify,
 		inbound: make(chan *net.TCPConn, 1),
 		state:   PeerState{Address: p.Address, ASN: p.ASN, Since: time.Now()},
@@ -60,8 +68,12 @@ func newPeer(c Config, p Peer, log *slog.Logger, notify func()) (*peer, error) {
 	}, nil
 }
 
-// run keeps the session until ctx is done.
+// run keeps the session until ctx is done, whose cause says why.
 func (p *peer) run(ctx context.Context) {
+	defer close(p.gone)
+	if p.predecessor != nil {
+		<-p.predecessor
+	}
 	defer p.enter(Idle)
 	defer p.dropInbound()
 	var pc pace
@@ -86,6 +98,17 @@ func (p *peer) run(ctx context.Context) {
 	if waiting != nil {
 		_ = waiting.Close()
 	}
+}
+
+// goodbye is our last word when ctx is done.
+func (p *peer) goodbye(ctx context.Context) notification {
+	switch context.Cause(ctx) {
+	case errRemoved:
+		return cease(ceaseRemoved, "")
+	case errChanged:
+		return cease(ceaseChanged, "")
+	}
+	return cease(ceaseShutdown, p.farewell())
 }
 
 // attempt reaches the router, over waiting if it is not nil, and holds one

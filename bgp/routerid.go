@@ -16,16 +16,14 @@ const routerIDEvery = 500 * time.Millisecond
 var errNoRouterID = errors.New("no IPv4 address to take the router-id from (yet): set bgp.router_id")
 
 // waitRouterID returns the configured identifier, or the one of the box as
-// soon as it has one. tell is called with each new reason to wait.
-func (c Config) waitRouterID(ctx context.Context, tell func(error)) (netip.Addr, error) {
-	if c.RouterID.IsValid() {
-		return c.RouterID, nil
-	}
+// soon as it has one. conf returns the configuration in force, tell is called
+// with each new reason to wait.
+func waitRouterID(ctx context.Context, conf func() Config, tell func(error)) (netip.Addr, error) {
 	look := time.NewTicker(routerIDEvery)
 	defer look.Stop()
 	var told string
 	for {
-		id, err := c.findRouterID()
+		id, err := conf().findRouterID()
 		if err == nil {
 			return id, nil
 		}
@@ -41,11 +39,14 @@ func (c Config) waitRouterID(ctx context.Context, tell func(error)) (netip.Addr,
 	}
 }
 
-// findRouterID returns the local IPv4 address towards the first IPv4 peer; if
-// all are IPv6, the first IPv4 address of the box. Host addresses (/32) are
+// findRouterID returns the configured identifier, or the local IPv4 address
+// towards the first IPv4 peer; if all are IPv6, the first IPv4 address of the box. Host addresses (/32) are
 // passed over there: one may be a service's that an earlier run left behind,
 // the same on every node.
 func (c Config) findRouterID() (netip.Addr, error) {
+	if c.RouterID.IsValid() {
+		return c.RouterID, nil
+	}
 	for _, p := range c.Peers {
 		if p.Address.Is4() {
 			return localTowards(p)

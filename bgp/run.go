@@ -3,6 +3,7 @@ package bgp
 import (
 	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ func (s *Speaker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	id, err := s.cfg.waitRouterID(ctx, s.waiting)
+	id, err := waitRouterID(ctx, s.config, s.waiting)
 	if err != nil {
 		return nil // ended while waiting
 	}
@@ -48,7 +49,7 @@ func (s *Speaker) Run(ctx context.Context) error {
 // waiting tells why there is no session yet.
 func (s *Speaker) waiting(err error) {
 	s.log.Warn("bgp waits", "reason", err)
-	for _, p := range s.peers {
+	for _, p := range s.list() {
 		p.mu.Lock()
 		p.state.LastError = err.Error()
 		p.mu.Unlock()
@@ -58,30 +59,50 @@ func (s *Speaker) waiting(err error) {
 
 // start starts GoBGP and gives it the routes.
 func (s *Speaker) start(ctx context.Context, id netip.Addr) error {
-	c, err := startCore(ctx, s.cfg.ASN, id, s.log)
+	asn := s.config().ASN // never changes
+	c, err := startCore(ctx, asn, id, s.log)
 	if err != nil {
 		return err
 	}
-	attrs := attributes{asn: s.cfg.ASN, routerID: id, extra: s.extra}
-	for _, p := range s.peers {
-		p.core, p.attrs = c, attrs
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.routerID, s.core, s.attrs = id, c, attrs
-	s.log.Info("bgp started", "asn", s.cfg.ASN, "router_id", id)
+	s.routerID, s.core = id, c
+	s.attrs = attributes{asn: asn, routerID: id, extra: s.extra}
+	for _, p := range s.peers {
+		s.equip(p)
+	}
+	s.log.Info("bgp started", "asn", asn, "router_id", id)
 	return s.apply()
+}
+
+// equip gives a peer what it needs to run. The caller holds mu.
+func (s *Speaker) equip(p *peer) {
+	p.core, p.self = s.core, node{s.attrs.asn, s.attrs.routerID}
 }
 
 // keep runs the peers, and the listener if there is one, until ctx is done.
 func (s *Speaker) keep(ctx context.Context) {
 	var wg sync.WaitGroup
+	s.mu.Lock()
+	s.spawn = func(p *peer) {
+		var own context.Context
+		own, p.cancel = context.WithCancelCause(ctx)
+		wg.Go(func() {
+			defer p.cancel(nil)
+			p.run(own)
+		})
+	}
 	for _, p := range s.peers {
-		wg.Go(func() { p.run(ctx) })
+		s.spawn(p)
 	}
 	if s.cfg.Listen.IsValid() {
 		wg.Go(func() { s.keepListening(ctx) })
 	}
+	s.mu.Unlock()
+	<-ctx.Done()
+	s.mu.Lock()
+	s.spawn = nil
+	s.mu.Unlock()
 	wg.Wait()
 }
 
@@ -95,7 +116,9 @@ func (s *Speaker) keepListening(ctx context.Context) {
 		l, err := s.listen(ctx)
 		if err == nil {
 			unhook := context.AfterFunc(ctx, func() { _ = l.Close() })
+			s.hear(l)
 			err = s.accept(l)
+			s.hear(nil)
 			unhook()
 			_ = l.Close()
 		}
@@ -109,6 +132,15 @@ func (s *Speaker) keepListening(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// hear notes the open port, for changes of keys, one since it was opened
+// included.
+func (s *Speaker) hear(l *net.TCPListener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener = l
+	s.rekey(nil, s.cfg.Peers)
 }
 
 // end stops GoBGP after the last session.

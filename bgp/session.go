@@ -105,7 +105,7 @@ func (s *session) hold(ctx context.Context) {
 			}
 		case <-stop:
 			stop = nil
-			s.last(cease(ceaseShutdown, s.peer.farewell()), "")
+			s.last(s.peer.goodbye(ctx), "")
 		}
 	}
 }

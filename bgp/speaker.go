@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
+	"slices"
 	"sync"
 )
 
@@ -14,17 +16,19 @@ var errClosed = errors.New("the BGP speaker is closed")
 
 // Speaker announces one desired set of routes to all peers.
 type Speaker struct {
-	cfg    Config
 	log    *slog.Logger
 	notify func()
-	extra  communities
-	peers  []*peer
-	byAddr map[netip.Addr]*peer
 
 	quit chan struct{} // closed by Close
 	done chan struct{} // closed when Run has ended
 
 	mu       sync.Mutex
+	cfg      Config
+	extra    communities
+	peers    []*peer              // in the order of cfg
+	leaving  map[netip.Addr]*peer // removed, its session may still end
+	spawn    func(*peer)          // runs a peer; nil before keep and after it
+	listener *net.TCPListener
 	started  bool
 	closed   bool
 	farewell string
@@ -49,21 +53,25 @@ func New(c Config, log *slog.Logger, notify func()) (*Speaker, error) {
 	}
 	s := &Speaker{
 		cfg: c, log: log, notify: notify, extra: extra,
-		byAddr: make(map[netip.Addr]*peer),
-		quit:   make(chan struct{}), done: make(chan struct{}),
+		quit: make(chan struct{}), done: make(chan struct{}),
 		routerID: c.RouterID,
+		leaving:  make(map[netip.Addr]*peer),
 		want:     routeSet{}, have: routeSet{},
 	}
-	for _, pc := range c.Peers {
-		p, err := newPeer(c, pc, log, notify)
-		if err != nil {
-			return nil, err
-		}
-		p.announced, p.exclusively, p.farewell = s.announced, s.exclusively, s.lastWords
-		s.peers = append(s.peers, p)
-		s.byAddr[pc.Address] = p
+	if s.peers, err = s.prepare(c); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// newPeer makes the peer that p describes.
+func (s *Speaker) newPeer(c Config, pc Peer) (*peer, error) {
+	p, err := newPeer(c, pc, s.log, s.notify)
+	if err != nil {
+		return nil, err
+	}
+	p.announced, p.exclusively, p.farewell = s.announced, s.exclusively, s.lastWords
+	return p, nil
 }
 
 // Set declares the whole set of routes to be announced. What is no longer in
@@ -79,7 +87,7 @@ func (s *Speaker) Set(routes []Route) error {
 	if err := s.declare(want); err != nil {
 		return err
 	}
-	for _, p := range s.peers {
+	for _, p := range s.list() {
 		p.review()
 	}
 	return nil
@@ -129,18 +137,28 @@ func (s *Speaker) announced() (list []netip.Prefix) {
 func (s *Speaker) exclusively(f func(announced []netip.Prefix)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]netip.Prefix, 0, len(s.have))
-	for p := range s.have {
-		list = append(list, p)
-	}
-	f(list)
+	f(s.have.prefixes())
+}
+
+// list returns the peers in the order of the configuration.
+func (s *Speaker) list() []*peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.peers)
+}
+
+// config returns the configuration in force.
+func (s *Speaker) config() Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cfg
 }
 
 // Peers returns the state of every peer, in the order of the configuration.
 func (s *Speaker) Peers() []PeerState {
-	list := make([]PeerState, len(s.peers))
-	for i, p := range s.peers {
-		list[i] = p.snapshot()
+	var list []PeerState
+	for _, p := range s.list() {
+		list = append(list, p.snapshot())
 	}
 	return list
 }
@@ -159,7 +177,7 @@ func (s *Speaker) RouterID() netip.Addr {
 // lose. text is the reason for status and log. The error is that of an unknown
 // address.
 func (s *Speaker) ResetPeer(addr netip.Addr, text string) error {
-	p := s.byAddr[addr]
+	p := find(s.list(), addr)
 	if p == nil {
 		return fmt.Errorf("failed to reset peer %s: not configured", addr)
 	}

@@ -24,8 +24,9 @@ func (p *peer) snapshot() PeerState {
 func (p *peer) begin(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.given, p.hops, p.drift = s, make(tally), hops{}, ""
-	p.seen, p.heardAt = newView(node{p.attrs.asn, p.attrs.routerID}), time.Time{}
+	p.current, p.given, p.drift = s, make(tally), ""
+	p.admitted, p.agreed = false, terms{}
+	p.seen, p.heardAt = newView(p.self), time.Time{}
 	p.state.EndOfRIB = time.Time{}
 }
 

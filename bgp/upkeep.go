@@ -19,45 +19,54 @@ func (p *peer) met(s *session, o open) {
 // later; a change in between would get lost. So up to here the session has no
 // terms, which makes GoBGP's first table empty, and the routes follow now.
 func (p *peer) admit(s *session) {
-	h := p.findHops(s)
-	if err := p.offerRoutes(s, h); err != nil {
+	var err error
+	p.exclusively(func(announced []netip.Prefix) {
+		err = p.agree(s, p.terms(p.findHops(s, announced)), true)
+	})
+	if err != nil {
 		p.log.Error("bgp routes not sent", "error", err)
 	}
 	p.review()
 }
 
-// offerRoutes sets the terms of h for s and sends the routes.
-func (p *peer) offerRoutes(s *session, h hops) error {
-	var err error
-	p.exclusively(func([]netip.Prefix) {
-		if err = s.link.permit(p.terms(h)); err == nil {
-			err = s.link.refresh()
-		}
-	})
-	if err != nil {
+// agree sets the terms for s, and sends it all routes if send is set. No route
+// may change meanwhile.
+func (p *peer) agree(s *session, t terms, send bool) error {
+	if err := s.link.permit(t); err != nil {
 		return err
+	}
+	if send {
+		if err := s.link.refresh(); err != nil {
+			return err
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current == s {
-		p.hops = h
+		p.admitted, p.agreed = true, t
 	}
 	return nil
 }
 
-// findHops looks for the next hops of a session.
-func (p *peer) findHops(s *session) hops {
+// findHops looks for the next hops of a session that is to have these routes.
+func (p *peer) findHops(s *session, announced []netip.Prefix) hops {
 	o := s.e.peerOpen()
 	if o == nil {
 		return hops{}
 	}
-	present := interfaceAddrs(p.cfg.Interface, s.local())
-	return chooseHops(p.cfg, s.local(), withoutService(present, p.announced()), *o)
+	c := p.cfg
+	p.mu.Lock()
+	c.NextHopV4, c.NextHopV6 = p.soft.hopV4, p.soft.hopV6
+	p.mu.Unlock()
+	present := interfaceAddrs(c.Interface, s.local())
+	return chooseHops(c, s.local(), withoutService(present, announced), *o)
 }
 
 // terms are the conditions for routes to this router.
 func (p *peer) terms(h hops) terms {
-	return terms{external: p.external, asn: p.asn, deprefer: p.deprefer, extra: p.extra, hops: h}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return terms{external: p.external, asn: p.asn, deprefer: p.soft.deprefer, extra: p.soft.extra, hops: h}
 }
 
 // lookAfter follows the interface's addresses and compares what the router has
@@ -66,16 +75,20 @@ func (p *peer) lookAfter(s *session) bool {
 	if p.session() != s {
 		return true
 	}
-	h := p.findHops(s)
-	p.mu.Lock()
-	was := p.hops
-	p.mu.Unlock()
-	if !h.same(was) {
+	var h hops
+	p.exclusively(func(announced []netip.Prefix) {
+		h = p.findHops(s, announced)
+		p.mu.Lock()
+		was := p.agreed.hops
+		p.mu.Unlock()
+		if h.same(was) {
+			return
+		}
 		p.log.Info("bgp next hops changed", "v4", h.v4, "v6", h.v6)
-		if err := p.offerRoutes(s, h); err != nil {
+		if err := p.agree(s, p.terms(h), true); err != nil {
 			p.log.Error("bgp routes not sent anew", "error", err)
 		}
-	}
+	})
 	p.review()
 	return p.audit(s, h)
 }
@@ -131,7 +144,7 @@ func (p *peer) review() {
 		return
 	}
 	why := ""
-	if err := p.hops.withheld(announced); err != nil {
+	if err := p.agreed.hops.withheld(announced); err != nil {
 		why = err.Error()
 	}
 	changed := p.state.LastError != why

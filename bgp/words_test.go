@@ -44,7 +44,7 @@ func TestDialWords(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	p := &peer{cfg: v4Peer().withDefaults(), asn: 65011, attrs: attributes{routerID: netip.MustParseAddr("10.1.1.11")}}
+	p := &peer{cfg: v4Peer().withDefaults(), asn: 65011, self: node{id: netip.MustParseAddr("10.1.1.11")}}
 	theirs := &open{asn: 65000, routerID: netip.MustParseAddr("10.1.1.11")}
 	other := &open{asn: 65001, routerID: netip.MustParseAddr("192.0.2.1")}
 	up := time.Now().Add(-time.Minute)
