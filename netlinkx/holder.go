@@ -15,6 +15,7 @@ type Holder struct {
 	config Config
 	kernel Kernel
 	lock   io.Closer // nil while not locked
+	names  []string  // that the lock claims
 }
 
 // NewHolder returns a Holder for c in the network namespace of the calling
@@ -52,19 +53,27 @@ func (h *Holder) Lock() error {
 		names = append(names, "link/"+h.config.Link)
 	}
 	for _, p := range h.config.Addresses {
-		names = append(names, "address/"+p.Addr().String())
+		names = append(names, addressName(p))
 	}
 	lock, err := h.kernel.Lock(names)
+	if err != nil {
+		return h.lockFailed(err)
+	}
+	h.lock, h.names = lock, names
+	return nil
+}
+
+// addressName is the name by which an address is claimed.
+func addressName(p netip.Prefix) string { return "address/" + p.Addr().String() }
+
+// lockFailed says what was to be locked, and the way out.
+func (h *Holder) lockFailed(err error) error {
 	if errors.Is(err, ErrInUse) {
 		return fmt.Errorf("failed to lock link %q for service %q: %w; end the other recuse, or "+
 			"give this service a link and addresses of its own", h.config.Link, h.config.Service, err)
 	}
-	if err != nil {
-		return fmt.Errorf("failed to lock link %q for service %q: %w", h.config.Link,
-			h.config.Service, err)
-	}
-	h.lock = lock
-	return nil
+	return fmt.Errorf("failed to lock link %q for service %q: %w", h.config.Link,
+		h.config.Service, err)
 }
 
 // Observe returns what the kernel says of the link now. A link of that name
@@ -116,7 +125,7 @@ func (h *Holder) Remove() error {
 	}
 	if h.lock != nil {
 		errs = append(errs, h.lock.Close())
-		h.lock = nil
+		h.lock, h.names = nil, nil
 	}
 	return errors.Join(errs...)
 }
@@ -140,8 +149,11 @@ func (h *Holder) reach(plan func(Config, Link, []netip.Prefix) ([]Op, error)) er
 
 // guards reads the unreachable routes, unless the service needs none: then the
 // kernel may have no IPv6 at all.
-func (h *Holder) guards() ([]netip.Prefix, error) {
-	if len(h.config.guards()) == 0 {
+func (h *Holder) guards() ([]netip.Prefix, error) { return h.guardsOf(h.config) }
+
+// guardsOf reads them if this configuration needs any.
+func (h *Holder) guardsOf(c Config) ([]netip.Prefix, error) {
+	if len(c.guards()) == 0 {
 		return nil, nil
 	}
 	return h.kernel.Guards()

@@ -113,6 +113,12 @@ func planRemove(c Config, l Link, guards []netip.Prefix) []Op {
 	case l.Exists && own(c, l) == nil:
 		ops = append(ops, Op{Verb: DeleteLink, Link: c.Link, Index: l.Index})
 	}
+	return append(ops, planUnguard(c, guards)...)
+}
+
+// planUnguard returns the steps that take our unreachable routes away.
+func planUnguard(c Config, guards []netip.Prefix) []Op {
+	var ops []Op
 	for _, p := range c.guards() {
 		if slices.Contains(guards, p) {
 			ops = append(ops, Op{Verb: DeleteGuard, Prefix: p})

@@ -19,10 +19,10 @@ type memory struct {
 	mu       sync.Mutex
 	link     netlinkx.Link
 	guards   []netip.Prefix
-	indexes  int // the last index given
-	locked   bool
-	occupied bool // another agent has the names
-	changed  bool // an operator changed something since the last reading
+	indexes  int             // the last index given
+	locked   map[string]bool // the names that are claimed
+	occupied bool            // another agent has the names
+	changed  bool            // an operator changed something since the last reading
 	writes   int
 	lacks    map[string]bool
 	failures map[netlinkx.Verb]error
@@ -34,6 +34,7 @@ type memory struct {
 // newMemory returns an empty kernel.
 func newMemory(t TB, name string) *memory {
 	return &memory{t: t, name: name, indexes: 1, lacks: map[string]bool{},
+		locked:   map[string]bool{},
 		failures: map[netlinkx.Verb]error{}}
 }
 
@@ -77,21 +78,28 @@ func (m *memory) Lock(names []string) (io.Closer, error) {
 	if m.occupied {
 		return nil, &netlinkx.InUseError{Name: names[0], PID: 4711}
 	}
-	if m.locked {
-		m.t.Errorf("netlinktest: locked twice")
+	for _, name := range names {
+		if m.locked[name] {
+			m.t.Errorf("netlinktest: %s locked twice", name)
+		}
+		m.locked[name] = true
 	}
-	m.locked = true
-	return unlocker{m}, nil
+	return unlocker{m, names}, nil
 }
 
 // unlocker gives up the lock.
-type unlocker struct{ *memory }
+type unlocker struct {
+	*memory
+	names []string
+}
 
 // Close implements io.Closer.
 func (u unlocker) Close() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.locked = false
+	for _, name := range u.names {
+		delete(u.locked, name)
+	}
 	return nil
 }
 
@@ -115,7 +123,7 @@ func (m *memory) write(op netlinkx.Op) (func(netlinkx.Op), error) {
 	if op.Verb == netlinkx.CreateLink && m.lacks[op.Kind] {
 		return nil, unix.EOPNOTSUPP
 	}
-	if !m.locked {
+	if len(m.locked) == 0 {
 		m.t.Errorf("netlinktest: %s: the lock is not held", op)
 	}
 	if err := m.apply(op); err != nil {
