@@ -28,7 +28,7 @@ type Agent struct {
 	log     *slog.Logger
 	loop    *loop
 	speaker *bgp.Speaker
-	holders []*netlinkx.Holder
+	holders []*netlinkx.Holder // of the services, while they are made
 	socket  net.Listener
 	undo    undo
 }
@@ -38,9 +38,10 @@ type Agent struct {
 //
 // An error that is a config.Errors is the configuration's fault; any other is
 // the box's.
-func New(c *config.Config, version string, log *slog.Logger) (*Agent, error) {
-	a := &Agent{conf: c, log: log, loop: newLoop(log, About{Node: c.Node,
-		Version: version, ConfigPath: c.Path, LoadedAt: time.Now()})}
+func New(c *config.Config, version string, log *Log) (*Agent, error) {
+	a := &Agent{conf: c, log: log.Logger, loop: newLoop(log.Logger, &log.level, c,
+		About{Node: c.Node, Version: version, ConfigPath: c.Path,
+			LoadedAt: time.Now()})}
 	if err := a.setUp(); err != nil {
 		return nil, errors.Join(err, a.undo.run())
 	}
@@ -88,22 +89,30 @@ func (a *Agent) listen() error {
 
 // makeServices builds every service with its holder and its checks.
 func (a *Agent) makeServices() error {
-	m := newMaker(a.loop)
-	for i := range a.conf.Services {
-		c := a.conf.Services[i]
-		h, err := netlinkx.NewHolder(netlinkx.Config{Service: c.Name,
-			Link: c.Link.Name, Kind: c.Link.Kind, Addresses: c.Addresses})
-		if err != nil {
-			return fmt.Errorf("services[%d].link: %w", i, err)
-		}
-		a.holders = append(a.holders, h)
-		s, err := m.service(c, h)
+	for i, c := range a.conf.Services {
+		s, h, err := a.loop.maker.hold(c)
 		if err != nil {
 			return fmt.Errorf("services[%d].%w", i, err)
 		}
 		a.loop.services = append(a.loop.services, s)
+		a.holders = append(a.holders, h)
 	}
+	a.recall()
 	return nil
+}
+
+// recall restores the holds and drains of an earlier run. What cannot be read
+// is no reason not to serve.
+func (a *Agent) recall() {
+	k := newKeeper(a.conf.StateDir, a.log)
+	a.loop.keeper = k
+	kept, err := k.load()
+	if err != nil {
+		a.log.Error("holds and drains of the last run are lost", "error", err)
+	}
+	for _, s := range a.loop.services {
+		s.recall(kept[s.conf.Name], time.Now())
+	}
 }
 
 // lockLinks claims every link and address. It comes before any look at the
@@ -118,24 +127,12 @@ func (a *Agent) lockLinks() error {
 	return nil
 }
 
-// takeLinks makes or adopts every link, and sets down what an earlier run left
-// up.
+// takeLinks makes or adopts every link.
 func (a *Agent) takeLinks() error {
 	for i, h := range a.holders {
 		c := a.conf.Services[i]
-		before, err := h.Observe()
-		if err != nil {
+		if err := a.loop.maker.adopt(c, h, &a.undo); err != nil {
 			return err
-		}
-		if !before.Exists {
-			a.undo.add("remove "+c.Link.Name, h.Remove)
-		}
-		if err := h.Ensure(); err != nil {
-			return err
-		}
-		if before.Exists {
-			a.log.Info("link adopted", "service", c.Name, "link", c.Link.Name,
-				"up", before.Up)
 		}
 	}
 	return nil
@@ -159,20 +156,53 @@ func (a *Agent) routerID() string {
 }
 
 // Run serves until stop ends, then takes the node out in order. When hurry
-// ends too, the waits of that are skipped.
+// ends too, the waits of that are skipped. It fails at once with ErrStuck when
+// the deciding goroutine does not run any more: nothing can be done in order
+// then.
 func (a *Agent) Run(stop, hurry context.Context) error {
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	var tasks sync.WaitGroup
+	stuck := make(chan error, 1)
 	err := a.start(ctx, &tasks)
 	if err == nil {
+		go func() { stuck <- a.loop.pulse.watch(ctx) }()
+		a.tell("READY=1")
 		a.log.Info("agent started", "node", a.conf.Node,
 			"services", len(a.loop.services), "peers", len(a.conf.BGP.Peers))
-		<-stop.Done()
-		a.leave(ctx, hurry)
+		left := make(chan error, 1)
+		go func() { left <- a.leaveWhenTold(ctx, stop, hurry) }()
+		select {
+		case err := <-stuck:
+			return err
+		case err = <-left:
+		}
 	}
 	cancel()
 	tasks.Wait()
 	return errors.Join(err, a.cleanUp())
+}
+
+// leaveWhenTold waits for the end, or for a reload that asks for a restart, and
+// takes the node out. It returns a Restart for the latter.
+func (a *Agent) leaveWhenTold(ctx, stop, hurry context.Context) error {
+	select {
+	case <-stop.Done():
+		a.tell("STOPPING=1")
+		a.leave(ctx, hurry)
+		return nil
+	case next := <-a.loop.again:
+		a.tell("RELOADING=1")
+		a.leave(ctx, hurry)
+		return &Restart{next}
+	}
+}
+
+// tell says something to the supervisor; that it cannot is no reason to stop.
+func (a *Agent) tell(state string) {
+	if err := a.loop.notifier.send(state); err != nil {
+		a.log.Warn("the supervisor is not told", "state", state, "error", err)
+	}
 }
 
 // start runs every task. They all end with ctx.
@@ -182,6 +212,8 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 		return fmt.Errorf("failed to watch the links: %w", err)
 	}
 	a.loop.links = links
+	a.loop.notifier = newNotifier()
+	a.loop.pulse.beat()
 	a.loop.lookAgain()
 	run := func(name string, f func(context.Context) error) {
 		tasks.Go(func() {
@@ -198,10 +230,10 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	run("control", func(ctx context.Context) error {
 		return control.Serve(ctx, a.socket, a)
 	})
-	for _, s := range a.loop.services {
-		for _, c := range s.checks {
-			run("check "+c.name, c.runner.Run)
-		}
+	run("keep", a.loop.keeper.run)
+	run("trim", trim)
+	if a.conf.HTTP.Listen != "" {
+		run("http", a.serveHTTP)
 	}
 	return nil
 }
@@ -227,12 +259,9 @@ func (a *Agent) leave(ctx, hurry context.Context) {
 // cleanUp leaves nothing of ours on the box, but for links that are kept.
 func (a *Agent) cleanUp() error {
 	var errs []error
-	for i, h := range a.holders {
-		if a.conf.Services[i].Link.WhenOut == config.WhenOutKeep {
-			continue
-		}
-		if err := h.Remove(); err != nil {
-			errs = append(errs, err)
+	for _, s := range a.loop.services {
+		if s.conf.Link.WhenOut != config.WhenOutKeep {
+			errs = append(errs, s.link.Remove())
 		}
 	}
 	return errors.Join(append(errs, a.socket.Close())...)

@@ -14,18 +14,27 @@ const servicePath = config.ServicePathName
 
 // check is one configured check in the loop.
 type check struct {
-	name   string
-	prime  bool // see Evidence.Prime
-	info   bool
+	name  string
+	conf  config.Check
+	prime bool // see Evidence.Prime
+	info  bool
+	// fresh tells that the check came with a reload and has not passed yet:
+	// until then it is shown and not counted.
+	fresh  bool
 	runner *probe.Runner
-	last   probe.Report // the zero Report before the first result
+	end    context.CancelFunc // nil before it runs
+	last   probe.Report       // the zero Report before the first result
 }
 
 // oneAddr is the service path on one address, while its link is up.
 type oneAddr struct {
 	check
-	end      context.CancelFunc
-	answered bool // at least once since the address is there
+	// alive and answered: something answered, and rightly, at least once since
+	// the address is there.
+	alive, answered bool
+	// stale asks for a runner that begins anew: what the address did before
+	// the announcement was no reason against it, and must not be one after.
+	stale bool
 }
 
 // pathName names the service path on one address.
@@ -47,7 +56,8 @@ func (s *service) evidence() []Evidence {
 	}
 	for _, p := range s.conf.Addresses {
 		one := s.paths[p.Addr()]
-		if one != nil && one.last.Verdict.Level != probe.Unknown {
+		if one != nil && !one.stale &&
+			one.last.Verdict.Level != probe.Unknown {
 			list = append(list, one.evidence())
 		}
 	}
@@ -57,8 +67,21 @@ func (s *service) evidence() []Evidence {
 // evidence is what the check says now.
 func (c *check) evidence() Evidence {
 	v := c.last.Verdict
-	return Evidence{Name: c.name, Level: v.Level, Prime: c.prime, Info: c.info,
-		Reason: v.Reason}
+	return Evidence{Name: c.name, Level: c.graded(v.Level), Prime: c.prime,
+		Info: c.info || c.fresh, Reason: v.Reason}
+}
+
+// graded is the level that a failure of this check stands for, where the
+// configuration says so: dead or sick in place of what the evidence says.
+func (c *check) graded(l probe.Level) probe.Level {
+	switch {
+	case l < probe.Sick:
+	case c.conf.Failure == config.FailureDead:
+		return probe.Dead
+	case c.conf.Failure == config.FailureSick:
+		return probe.Sick
+	}
+	return l
 }
 
 // reportEvent is one result of a configured check.
@@ -81,6 +104,52 @@ func (c *check) take(l *loop, s *service, r probe.Report) {
 			"outcome", r.Result.Outcome)
 	}
 	c.last = r
+	c.fresh = c.fresh && r.Result.Cause != probe.Passed
+}
+
+// suspect makes every configured check look at once: what an address sees may
+// be theirs to see too.
+func (s *service) suspect() {
+	for _, c := range s.checks {
+		c.runner.Suspect()
+	}
+}
+
+// begin runs what the service needs and does not have running: its checks, and
+// the look for its drain_file. All of it ends with ctx or with end.
+func (s *service) begin(ctx context.Context, l *loop) {
+	for _, c := range s.checks {
+		if c.end == nil {
+			c.begin(ctx)
+		}
+	}
+	if s.unwatch == nil {
+		var watch context.Context
+		watch, s.unwatch = context.WithCancel(ctx)
+		if s.conf.DrainFile != "" {
+			go watchDrainFile(watch, s.conf.DrainFile, func(exists bool) {
+				l.send(drainFileEvent{s, exists})
+			})
+		}
+	}
+}
+
+// begin runs the check.
+func (c *check) begin(ctx context.Context) {
+	ctx, c.end = context.WithCancel(ctx)
+	go func() { _ = c.runner.Run(ctx) }()
+}
+
+// end stops everything that the service has running.
+func (s *service) end() {
+	for _, c := range s.checks {
+		c.end()
+	}
+	for a, one := range s.paths {
+		one.end()
+		delete(s.paths, a)
+	}
+	s.unwatch()
 }
 
 // followPaths asks on every address that the link holds while it is up, and
@@ -94,7 +163,10 @@ func (s *service) followPaths(ctx context.Context, l *loop) {
 		one, wanted := s.paths[a], s.asks() && s.present(p)
 		switch {
 		case wanted && one == nil:
-			s.startPath(ctx, l, a)
+			s.startPath(ctx, l, a, &oneAddr{})
+		case wanted && one.stale:
+			one.end()
+			s.startPath(ctx, l, a, one)
 		case !wanted && one != nil:
 			one.end()
 			delete(s.paths, a)
@@ -107,16 +179,16 @@ func (s *service) asks() bool {
 	return s.seen.Up && s.state.Phase != Down && s.state.Phase != Held
 }
 
-// startPath begins to ask on one address.
-func (s *service) startPath(ctx context.Context, l *loop, a netip.Addr) {
-	ctx, end := context.WithCancel(ctx)
-	one := &oneAddr{end: end, check: check{prime: true,
-		name: pathName(a)}}
+// startPath begins to ask on one address, with what was seen there so far.
+func (s *service) startPath(ctx context.Context, l *loop, a netip.Addr,
+	so *oneAddr) {
+	one := &oneAddr{alive: so.alive, answered: so.answered,
+		check: check{prime: true, name: pathName(a)}}
 	one.runner = s.path(a, func(r probe.Report) {
 		l.send(pathEvent{s, a, one, r})
 	})
 	s.paths[a] = one
-	go func() { _ = one.runner.Run(ctx) }()
+	one.begin(ctx)
 }
 
 // pathEvent is one result of the service path.
@@ -133,7 +205,11 @@ func (e pathEvent) apply(l *loop) {
 		return
 	}
 	e.one.take(l, e.service, e.report)
+	if e.report.Verdict.Fails > 0 && e.report.Was == probe.OK {
+		e.service.suspect()
+	}
+	e.one.alive = e.one.alive || e.report.Result.Alive
 	if e.report.Result.Cause == probe.Passed {
-		e.one.answered = true
+		e.one.alive, e.one.answered = true, true
 	}
 }

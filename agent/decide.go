@@ -1,135 +1,92 @@
 package agent
 
-import (
-	"fmt"
-	"time"
+import "time"
 
-	"recuse/probe"
-)
+// startAlone is how long a node that is out waits for word of others before it
+// serves as second choice on any answer (design section 3).
+const startAlone = 10 * time.Second
 
-// Stance is what the node says to its routers about a service.
-type Stance uint8
+// Answer is what a service does at a level.
+type Answer uint8
 
-// The stances, from the least to the most attractive.
+// The answers (design section 3).
 const (
-	Withdrawn Stance = iota
-	Depreferred
-	Announced
+	Ignore   Answer = iota // report only
+	Deprefer               // stay, as second choice
+	Yield                  // second choice at once, and out once others serve
+	Withdraw               // out at once
 )
-
-// String gives the word of the design.
-func (s Stance) String() string {
-	return [...]string{"withdrawn", "depreferred", "announced"}[s]
-}
-
-// MarshalText writes the word, in JSON logs too.
-func (s Stance) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// Phase is where a service stands on its way in or out.
-type Phase uint8
-
-// The phases. Only Serving and Draining have a route.
-const (
-	// Down: no route, link down (or kept), the checks go on.
-	Down Phase = iota
-	// Raising: fit; the link comes up and every service address must answer.
-	Raising
-	// Serving: announced.
-	Serving
-	// Draining: on the way out and announced as second choice, so that the
-	// routers move the flows before the route goes.
-	Draining
-	// Leaving: withdrawn, and the link stays up until the routers have acted.
-	Leaving
-	// Held: an operator set the link down; it is left alone until it is up.
-	Held
-)
-
-// String names the phase for logs and status.
-func (p Phase) String() string {
-	return [...]string{"down", "raising", "serving", "draining", "leaving",
-		"held"}[p]
-}
-
-// MarshalText writes the word, in JSON logs too.
-func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// Reason says why a phase began. It is the value of a metric's label, so the
-// set is small and fixed; the evidence goes beside it as text.
-type Reason uint8
-
-// The reasons.
-const (
-	Starting Reason = iota
-	ChecksPassed
-	AddressesAnswer
-	LevelSick
-	LevelDead
-	LinkDownByHand
-	LinkUpAgain
-	LinkLost
-	DrainOver
-	SettleOver
-	Stopping
-)
-
-// reasons are the words for each Reason.
-var reasons = [...]string{
-	Starting:        "starting",
-	ChecksPassed:    "checks-passed",
-	AddressesAnswer: "addresses-answer",
-	LevelSick:       "sick",
-	LevelDead:       "dead",
-	LinkDownByHand:  "link-down-by-hand",
-	LinkUpAgain:     "link-up-again",
-	LinkLost:        "link-lost",
-	DrainOver:       "drain-over",
-	SettleOver:      "settle-over",
-	Stopping:        "stopping",
-}
-
-// String gives the word used in logs, status and metrics.
-func (r Reason) String() string { return reasons[r] }
-
-// MarshalText writes the word, in JSON logs too.
-func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// bad tells whether an operator should look at it.
-func (r Reason) bad() bool {
-	switch r {
-	case LevelSick, LevelDead, LinkDownByHand, LinkLost:
-		return true
-	}
-	return false
-}
 
 // Rules are a service's settings, as far as the decision needs them.
 type Rules struct {
-	Settle time.Duration // from the withdrawal to the link going down
-	Drain  time.Duration // from the depreference to the withdrawal
+	Settle       time.Duration // from the withdrawal to the link going down
+	Drain        time.Duration // from a drain's depreference to its next step
+	DrainTimeout time.Duration // how long a drain waits for others
+	YieldWait    time.Duration // how long others are seen before leaving
+	HoldMin      time.Duration
+	HoldMax      time.Duration
+	Slow         Answer
+	Sick         Answer
+	Dead         Answer
+	Manual       bool // after a leaving only an operator makes it full again
 }
 
 // State is all that the decision remembers of a service.
 type State struct {
 	Phase  Phase
-	Since  time.Time // when the phase began
+	Since  time.Time // when the phase or the stance began
 	Reason Reason    // why it began
 	Detail string    // the evidence, in words
+	// Stance is what a phase with a route announces.
+	Stance Stance
+	// Soft tells that the service comes up on any answer, since nobody serves.
+	Soft bool
+	// Fell tells that the level has fallen since the service was last healthy,
+	// and that this has been counted as a leaving.
+	Fell bool
 	// SeenUp tells that the link has been up in this phase, so that a link
 	// that is down afterwards was set down by somebody else.
 	SeenUp bool
+	// Second is what a second choice remembers.
+	Second Second
+	Hold   Hold
+}
+
+// Second is what a service remembers while it is second choice.
+type Second struct {
+	Since time.Time // of the depreference
+	// Others is since when others have been seen without a break; zero: they
+	// are not seen now.
+	Others time.Time
+	// Wait is how long they must be. It is drawn anew for each depreference, so
+	// that nodes do not move in step.
+	Wait time.Duration
+}
+
+// Admin is an operator's wish.
+type Admin struct {
+	Drained bool
+	// Force drains even if no others are seen.
+	Force bool
+	// Patient waits for others without end: a drain by file, which nobody
+	// watches.
+	Patient bool
 }
 
 // Inputs is what the decision is made from.
 type Inputs struct {
 	Now     time.Time
 	Opinion Opinion
+	Others  Others
+	Admin   Admin
+	// Jitter, from 0 to 1, spreads the wait of a yield by up to half of it.
+	Jitter float64
 	// LinkExists and LinkUp are what the kernel says (IFF_UP).
 	LinkExists, LinkUp bool
 	// Addresses is how many the service has, Present how many of them the
-	// link holds, Answered how many of those a resolver answered on since they
-	// were put there.
-	Addresses, Present, Answered int
+	// link holds. Answered is how many of those a resolver answered rightly on
+	// since they were put there, Alive on how many it answered at all.
+	Addresses, Present, Answered, Alive int
 	// Stop asks the service to leave for good; Hurry skips the waits.
 	Stop, Hurry bool
 }
@@ -137,8 +94,7 @@ type Inputs struct {
 // Orders is what the decision wants done.
 type Orders struct {
 	Stance Stance
-	// Link tells whether the link is to be up.
-	Link LinkOrder
+	Link   LinkOrder
 	// Wake is when to decide again though nothing happened; zero for never.
 	Wake time.Time
 }
@@ -154,161 +110,86 @@ const (
 )
 
 // Decide makes at most one step: the caller carries out the orders, looks
-// again, and calls until the phase stays. It is a function of its arguments
+// again, and calls until the state stays. It is a function of its arguments
 // alone.
 func Decide(r Rules, s State, in Inputs) (State, Orders) {
-	next := step(r, s, in)
+	next := step(r, track(s, in), in)
 	if next.Phase == Raising && in.LinkUp {
 		next.SeenUp = true
 	}
 	return next, orders(r, next, in)
 }
 
-// step finds the next state.
-func step(r Rules, s State, in Inputs) State {
+// track notes since when others have been seen. A break begins the wait anew.
+func track(s State, in Inputs) State {
+	switch {
+	case s.Stance != Depreferred || in.Others.Known != OthersServe:
+		s.Second.Others = time.Time{}
+	case s.Second.Others.IsZero():
+		s.Second.Others = in.Now
+	}
+	return s
+}
+
+// orders says what a state wants.
+func orders(r Rules, s State, in Inputs) Orders {
+	o := Orders{Stance: s.Stance, Wake: wake(r, s, in)}
+	switch s.Phase {
+	case Raising, Serving:
+		o.Link = LinkUp
+	case Draining, Leaving, Held:
+		o.Link = LinkLeave
+	}
+	return o
+}
+
+// wake is the next moment at which time alone may change the decision.
+func wake(r Rules, s State, in Inputs) time.Time {
+	at := in.Others.Wake
+	add := func(t time.Time) {
+		if t.After(in.Now) {
+			at = earliest(at, t)
+		}
+	}
 	switch s.Phase {
 	case Down:
-		return fromDown(s, in)
-	case Raising:
-		return fromRaising(s, in)
+		add(s.Since.Add(startAlone))
 	case Serving:
-		return fromServing(s, in)
+		add(s.Hold.Until)
+		add(s.Second.due())
 	case Draining:
-		return fromDraining(r, s, in)
+		add(s.Since.Add(r.Drain))
+		add(s.Since.Add(r.DrainTimeout))
+		add(s.Second.due())
 	case Leaving:
-		if waited(s, in, r.Settle) {
-			return enter(Down, SettleOver, s.Detail, in)
-		}
-	case Held:
-		return fromHeld(s, in)
+		add(s.Since.Add(r.Settle))
 	}
-	return s
+	return at
 }
 
-// fromDown comes up when every check has passed often enough.
-func fromDown(s State, in Inputs) State {
-	if !in.Stop && in.Opinion.Ready && in.Opinion.Level == probe.OK {
-		return enter(Raising, ChecksPassed, in.Opinion.Why, in)
+// due is when others will have been seen for long enough; zero if they are not
+// seen. They are looked for from our own depreference on: before it, a router
+// may show nobody but ourselves.
+func (c Second) due() time.Time {
+	if c.Others.IsZero() {
+		return time.Time{}
 	}
-	return s
+	return c.Others.Add(c.Wait)
 }
 
-// fromRaising announces once the link is there and every address answers.
-func fromRaising(s State, in Inputs) State {
-	switch {
-	case in.Stop:
-		return enter(Down, Stopping, "", in)
-	case downByHand(s, in):
-		return enter(Held, LinkDownByHand, "", in)
-	case leaves(in.Opinion.Level):
-		return enter(Down, levelReason(in), in.Opinion.Why, in)
-	case in.LinkUp && in.Answered == in.Addresses:
-		return enter(Serving, AddressesAnswer, answered(in), in)
-	}
-	return s
+// mayGo tells whether others have been seen for long enough.
+func (c Second) mayGo(in Inputs) bool {
+	due := c.due()
+	return !due.IsZero() && !in.Now.Before(due)
 }
 
-// fromServing leaves for bad evidence, a link that went, or a stop.
-func fromServing(s State, in Inputs) State {
-	switch {
-	case in.LinkExists && !in.LinkUp:
-		return enter(Held, LinkDownByHand, "", in)
-	case !in.LinkExists || in.Present == 0:
-		return enter(Raising, LinkLost, lost(in), in)
-	case in.Stop:
-		return enter(Draining, Stopping, "", in)
-	case leaves(in.Opinion.Level):
-		return enter(Leaving, levelReason(in), in.Opinion.Why, in)
-	}
-	return s
+// enter begins a phase without a route.
+func enter(s State, p Phase, why Reason, detail string, in Inputs) State {
+	return State{Phase: p, Since: in.Now, Reason: why, Detail: detail,
+		Hold: s.Hold}
 }
 
-// fromDraining withdraws when the flows have had time to move, or at once when
-// there is nothing left to serve them.
-func fromDraining(r Rules, s State, in Inputs) State {
-	if !in.LinkUp || in.Opinion.Level == probe.Dead || waited(s, in, r.Drain) {
-		return enter(Leaving, DrainOver, s.Detail, in)
-	}
-	return s
-}
-
-// fromHeld waits for the operator.
-func fromHeld(s State, in Inputs) State {
-	switch {
-	case in.Stop:
-		return enter(Down, Stopping, "", in)
-	case !in.LinkExists:
-		return enter(Down, LinkLost, lost(in), in)
-	case in.LinkUp && in.Opinion.Ready:
-		return enter(Raising, LinkUpAgain, in.Opinion.Why, in)
-	case in.LinkUp:
-		return enter(Down, LinkUpAgain, in.Opinion.Why, in)
-	}
-	return s
-}
-
-// orders says what a state wants. The waits are relative to the phase's start.
-func orders(r Rules, s State, in Inputs) Orders {
-	switch s.Phase {
-	case Raising:
-		return Orders{Stance: Withdrawn, Link: LinkUp}
-	case Serving:
-		return Orders{Stance: Announced, Link: LinkUp}
-	case Draining:
-		return Orders{Stance: Depreferred, Link: LinkLeave,
-			Wake: wake(s, in, r.Drain)}
-	case Leaving:
-		return Orders{Stance: Withdrawn, Link: LinkLeave,
-			Wake: wake(s, in, r.Settle)}
-	case Held:
-		return Orders{Stance: Withdrawn, Link: LinkLeave}
-	}
-	return Orders{Stance: Withdrawn, Link: LinkDown}
-}
-
-// enter begins a phase.
-func enter(p Phase, why Reason, detail string, in Inputs) State {
-	return State{Phase: p, Since: in.Now, Reason: why, Detail: detail}
-}
-
-// leaves tells whether a level makes a service leave.
-func leaves(l probe.Level) bool { return l == probe.Sick || l == probe.Dead }
-
-// levelReason is the reason that stands for the level.
-func levelReason(in Inputs) Reason {
-	if in.Opinion.Level == probe.Dead {
-		return LevelDead
-	}
-	return LevelSick
-}
-
-// downByHand tells that the link was up under us and is not any more.
-func downByHand(s State, in Inputs) bool {
-	return s.SeenUp && in.LinkExists && !in.LinkUp
-}
-
-// waited tells whether the phase has lasted for d.
-func waited(s State, in Inputs, d time.Duration) bool {
-	return in.Hurry || in.Now.Sub(s.Since) >= d
-}
-
-// wake is the moment at which waited turns true.
-func wake(s State, in Inputs, d time.Duration) time.Time {
-	if in.Hurry {
-		return in.Now
-	}
-	return s.Since.Add(d)
-}
-
-// lost says what is missing.
-func lost(in Inputs) string {
-	if !in.LinkExists {
-		return "the link was deleted"
-	}
-	return "the addresses were deleted"
-}
-
-// answered says what the announcement rests on.
-func answered(in Inputs) string {
-	return fmt.Sprintf("%d of %d addresses answer", in.Answered, in.Addresses)
+// waited tells whether d has passed since a moment.
+func waited(since time.Time, in Inputs, d time.Duration) bool {
+	return in.Hurry || in.Now.Sub(since) >= d
 }

@@ -11,161 +11,339 @@ import (
 )
 
 // testRules are the design's defaults.
-var testRules = Rules{Settle: 200 * time.Millisecond, Drain: time.Second}
+var testRules = Rules{Settle: 200 * time.Millisecond, Drain: time.Second,
+	DrainTimeout: 10 * time.Second, YieldWait: 3 * time.Second,
+	HoldMin: 5 * time.Second, HoldMax: 5 * time.Minute,
+	Slow: Yield, Sick: Yield, Dead: Withdraw}
 
 // t0 is when the phases of these tests begin.
 var t0 = time.Unix(1000, 0)
 
-// inputs are those of a healthy service with one address that answers,
-// changed by f.
-func inputs(f func(*Inputs)) Inputs {
+// inputs are those of a healthy service with two addresses that answer,
+// changed by every f.
+func inputs(fs ...func(*Inputs)) Inputs {
 	in := Inputs{
 		Now:        t0,
 		Opinion:    Opinion{Level: probe.OK, Ready: true},
 		LinkExists: true, LinkUp: true,
-		Addresses: 2, Present: 2, Answered: 2,
+		Addresses: 2, Present: 2, Answered: 2, Alive: 2,
 	}
-	if f != nil {
+	for _, f := range fs {
 		f(&in)
 	}
 	return in
 }
 
+// Changes of inputs.
+func level(l probe.Level) func(*Inputs) {
+	return func(in *Inputs) { in.Opinion = Opinion{Level: l} }
+}
+
+func others(k OthersKnown) func(*Inputs) {
+	return func(in *Inputs) { in.Others.Known = k }
+}
+
+func after(d time.Duration) func(*Inputs) {
+	return func(in *Inputs) { in.Now = t0.Add(d) }
+}
+
+func linkDown(in *Inputs) { in.LinkUp = false }
+
+func linkGone(in *Inputs) {
+	in.LinkExists, in.LinkUp = false, false
+	in.Present, in.Answered, in.Alive = 0, 0, 0
+}
+
+func deaf(in *Inputs) { in.Answered, in.Alive = 1, 1 }
+
+func wrong(in *Inputs) { in.Answered = 0 }
+
+func stop(in *Inputs) { in.Stop = true }
+
+func hurry(in *Inputs) { in.Stop, in.Hurry = true, true }
+
+func drained(in *Inputs) { in.Admin.Drained = true }
+
+func forced(in *Inputs) { in.Admin = Admin{Drained: true, Force: true} }
+
+func patient(in *Inputs) { in.Admin = Admin{Drained: true, Patient: true} }
+
+// States to start from; all began at t0.
+func at(p Phase, fs ...func(*State)) State {
+	s := State{Phase: p, Since: t0}
+	if p == Serving {
+		s.Stance = Announced
+	}
+	for _, f := range fs {
+		f(&s)
+	}
+	return s
+}
+
+// secondChoice has been so since t0, and will wait for 4 s.
+func secondChoice(s *State) {
+	s.Stance = Depreferred
+	s.Second = Second{Since: t0, Wait: 4 * time.Second}
+}
+
+// sawOthers has seen others since d after t0.
+func sawOthers(d time.Duration) func(*State) {
+	return func(s *State) { s.Second.Others = t0.Add(d) }
+}
+
+func fell(s *State) { s.Fell = true }
+
+func soft(s *State) { s.Soft = true }
+
+func seenUp(s *State) { s.SeenUp = true }
+
+func asked(s *State) { s.Reason = DrainAsked }
+
+func stopping(s *State) { s.Reason = Stopping }
+
+// held has a hold that ends d after t0.
+func heldFor(d time.Duration) func(*State) {
+	return func(s *State) {
+		s.Hold = Hold{Until: t0.Add(d), Last: t0, Span: d}
+	}
+}
+
 func TestDecide(t *testing.T) {
-	level := func(l probe.Level) func(*Inputs) {
-		return func(in *Inputs) { in.Opinion = Opinion{Level: l} }
-	}
-	linkDown := func(in *Inputs) { in.LinkUp = false }
-	linkGone := func(in *Inputs) {
-		in.LinkExists, in.LinkUp = false, false
-		in.Present, in.Answered = 0, 0
-	}
-	stop := func(in *Inputs) { in.Stop = true }
-	after := func(d time.Duration) func(*Inputs) {
-		return func(in *Inputs) { in.Now = t0.Add(d) }
-	}
-	both := func(fs ...func(*Inputs)) func(*Inputs) {
-		return func(in *Inputs) {
-			for _, f := range fs {
-				f(in)
-			}
-		}
-	}
+	const ms, sec = time.Millisecond, time.Second
+	type change = func(*Inputs)
+	list := func(c ...change) []change { return c }
 	tests := []struct {
 		name   string
 		from   State
-		in     func(*Inputs)
+		in     []change
 		phase  Phase
 		reason Reason
 		stance Stance
 		link   LinkOrder
-		wake   time.Duration // after t0; 0 is never
+		wake   time.Duration // after t0; 0 is never, -1 at once
 	}{
-		{"down stays without evidence", State{Phase: Down},
-			level(probe.Unknown), Down, Starting, Withdrawn, LinkDown, 0},
-		{"down stays while not ready", State{Phase: Down},
-			level(probe.OK), Down, Starting, Withdrawn, LinkDown, 0},
-		{"down comes up", State{Phase: Down}, nil,
+		// Down.
+		{"down, nothing known", at(Down), list(level(probe.Unknown)),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
+		{"down, not ready", at(Down), list(level(probe.OK)),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
+		{"down, ready", at(Down), nil,
 			Raising, ChecksPassed, Withdrawn, LinkUp, 0},
-		{"down stays when stopping", State{Phase: Down}, stop,
+		{"down, ready, drained", at(Down), list(drained),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
+		{"down, stopping", at(Down), list(stop),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
+		{"down, sick, others unknown", at(Down), list(level(probe.Sick)),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
+		{"down, sick, others unknown for long", at(Down),
+			list(level(probe.Sick), after(10*sec)),
+			Raising, NobodyElse, Withdrawn, LinkUp, 0},
+		{"down, unknown, others unknown for long", at(Down),
+			list(level(probe.Unknown), after(10*sec)),
+			Raising, NobodyElse, Withdrawn, LinkUp, 0},
+		{"down, sick, others serve", at(Down),
+			list(level(probe.Sick), others(OthersServe), after(20*sec)),
 			Down, Starting, Withdrawn, LinkDown, 0},
+		{"down, sick, nobody serves", at(Down),
+			list(level(probe.Sick), others(NobodyServes)),
+			Raising, NobodyElse, Withdrawn, LinkUp, 0},
+		{"down, slow, nobody serves", at(Down),
+			list(level(probe.Slow), others(NobodyServes)),
+			Raising, NobodyElse, Withdrawn, LinkUp, 0},
+		{"down, dead, nobody serves", at(Down),
+			list(level(probe.Dead), others(NobodyServes), after(20*sec)),
+			Down, Starting, Withdrawn, LinkDown, 0},
+		{"down, sick, nobody serves, drained", at(Down),
+			list(level(probe.Sick), others(NobodyServes), drained),
+			Down, Starting, Withdrawn, LinkDown, 10 * sec},
 
-		{"raising waits for the link", State{Phase: Raising}, linkDown,
+		// Raising.
+		{"raising, no link yet", at(Raising), list(linkDown),
 			Raising, Starting, Withdrawn, LinkUp, 0},
-		{"raising waits for every address", State{Phase: Raising},
-			func(in *Inputs) { in.Answered = 1 },
+		{"raising, one address is deaf", at(Raising), list(deaf),
 			Raising, Starting, Withdrawn, LinkUp, 0},
-		{"raising announces", State{Phase: Raising}, nil,
+		{"raising, all answer", at(Raising), nil,
 			Serving, AddressesAnswer, Announced, LinkUp, 0},
-		{"raising gives up when sick", State{Phase: Raising},
-			level(probe.Sick), Down, LevelSick, Withdrawn, LinkDown, 0},
-		{"raising goes on when unknown", State{Phase: Raising},
-			both(level(probe.Unknown), func(in *Inputs) { in.Answered = 0 }),
+		{"raising, all answer, in hold", at(Raising, heldFor(5*sec)), nil,
+			Serving, HoldBegins, Depreferred, LinkUp, 5 * sec},
+		{"raising, sick", at(Raising), list(level(probe.Sick)),
+			Down, LevelSick, Withdrawn, LinkDown, 10 * sec},
+		{"raising, sick, nobody serves", at(Raising),
+			list(level(probe.Sick), wrong, others(NobodyServes)),
+			Serving, NobodyElse, Depreferred, LinkUp, 0},
+		{"raising, sick, nobody serves, deaf", at(Raising),
+			list(level(probe.Sick), deaf, others(NobodyServes)),
 			Raising, Starting, Withdrawn, LinkUp, 0},
-		{"raising is held by hand", State{Phase: Raising, SeenUp: true},
-			linkDown, Held, LinkDownByHand, Withdrawn, LinkLeave, 0},
-		{"raising stops", State{Phase: Raising}, stop,
-			Down, Stopping, Withdrawn, LinkDown, 0},
-
-		{"serving stays", State{Phase: Serving}, nil,
-			Serving, Starting, Announced, LinkUp, 0},
-		{"serving stays when unknown", State{Phase: Serving},
-			level(probe.Unknown), Serving, Starting, Announced, LinkUp, 0},
-		{"serving stays when not ready", State{Phase: Serving},
-			level(probe.OK), Serving, Starting, Announced, LinkUp, 0},
-		{"serving leaves when sick", State{Phase: Serving}, level(probe.Sick),
-			Leaving, LevelSick, Withdrawn, LinkLeave, 200 * time.Millisecond},
-		{"serving leaves when dead", State{Phase: Serving}, level(probe.Dead),
-			Leaving, LevelDead, Withdrawn, LinkLeave, 200 * time.Millisecond},
-		{"serving is held by hand", State{Phase: Serving}, linkDown,
+		{"raising, unknown", at(Raising), list(level(probe.Unknown), wrong),
+			Raising, Starting, Withdrawn, LinkUp, 0},
+		{"raising, wrong answers, others serve", at(Raising),
+			list(wrong, others(OthersServe)),
+			Raising, Starting, Withdrawn, LinkUp, 0},
+		{"raising softly, others came", at(Raising, soft),
+			list(level(probe.Unknown), others(OthersServe)),
+			Down, Yielded, Withdrawn, LinkDown, 10 * sec},
+		{"raising softly, became fit", at(Raising, soft),
+			list(others(OthersServe)),
+			Serving, AddressesAnswer, Announced, LinkUp, 0},
+		{"raising softly, dead", at(Raising, soft),
+			list(level(probe.Dead), others(NobodyServes)),
+			Down, LevelDead, Withdrawn, LinkDown, 10 * sec},
+		{"raising, set down by hand", at(Raising, seenUp), list(linkDown),
 			Held, LinkDownByHand, Withdrawn, LinkLeave, 0},
-		{"serving loses the link", State{Phase: Serving}, linkGone,
-			Raising, LinkLost, Withdrawn, LinkUp, 0},
-		{"serving loses every address", State{Phase: Serving},
-			func(in *Inputs) { in.Present, in.Answered = 0, 0 },
-			Raising, LinkLost, Withdrawn, LinkUp, 0},
-		{"serving outlives one lost address", State{Phase: Serving},
-			func(in *Inputs) { in.Present, in.Answered = 1, 1 },
+		{"raising, drained", at(Raising), list(drained),
+			Down, DrainAsked, Withdrawn, LinkDown, 10 * sec},
+		{"raising, stopping", at(Raising), list(stop),
+			Down, Stopping, Withdrawn, LinkDown, 10 * sec},
+
+		// Serving in full.
+		{"serving, ok", at(Serving), nil,
 			Serving, Starting, Announced, LinkUp, 0},
-		{"serving drains to stop", State{Phase: Serving}, stop,
-			Draining, Stopping, Depreferred, LinkLeave, time.Second},
-		{"a link set down wins over the level", State{Phase: Serving},
-			both(linkDown, level(probe.Dead)),
+		{"serving, unknown", at(Serving), list(level(probe.Unknown)),
+			Serving, Starting, Announced, LinkUp, 0},
+		{"serving, not ready", at(Serving), list(level(probe.OK)),
+			Serving, Starting, Announced, LinkUp, 0},
+		{"serving, dead", at(Serving), list(level(probe.Dead)),
+			Leaving, LevelDead, Withdrawn, LinkLeave, 200 * ms},
+		{"serving, sick", at(Serving),
+			list(level(probe.Sick), others(OthersServe)),
+			Serving, LevelSick, Depreferred, LinkUp, 5 * sec},
+		{"serving, slow", at(Serving), list(level(probe.Slow)),
+			Serving, LevelSlow, Depreferred, LinkUp, 5 * sec},
+		{"serving, set down by hand", at(Serving), list(linkDown),
 			Held, LinkDownByHand, Withdrawn, LinkLeave, 0},
+		{"serving, set down by hand, dead", at(Serving),
+			list(linkDown, level(probe.Dead)),
+			Held, LinkDownByHand, Withdrawn, LinkLeave, 0},
+		{"serving, link deleted", at(Serving), list(linkGone),
+			Raising, LinkLost, Withdrawn, LinkUp, 0},
+		{"serving, every address deleted", at(Serving),
+			list(func(in *Inputs) {
+				in.Present, in.Answered, in.Alive = 0, 0, 0
+			}), Raising, LinkLost, Withdrawn, LinkUp, 0},
+		{"serving, one address deleted", at(Serving), list(func(in *Inputs) {
+			in.Present, in.Answered, in.Alive = 1, 1, 1
+		}), Serving, Starting, Announced, LinkUp, 0},
+		{"serving, stopping", at(Serving), list(stop),
+			Draining, Stopping, Depreferred, LinkLeave, sec},
+		{"serving, drained", at(Serving), list(drained),
+			Draining, DrainAsked, Depreferred, LinkLeave, sec},
 
-		{"draining waits", State{Phase: Draining, Since: t0},
-			both(stop, after(999*time.Millisecond)),
-			Draining, Starting, Depreferred, LinkLeave, time.Second},
-		{"draining is over", State{Phase: Draining, Since: t0},
-			both(stop, after(time.Second)), Leaving, DrainOver, Withdrawn,
-			LinkLeave, 1200 * time.Millisecond},
-		{"draining ends when dead", State{Phase: Draining, Since: t0},
-			both(stop, level(probe.Dead)), Leaving, DrainOver, Withdrawn,
-			LinkLeave, 200 * time.Millisecond},
-		{"draining ends with the link", State{Phase: Draining, Since: t0},
-			both(stop, linkDown), Leaving, DrainOver, Withdrawn, LinkLeave,
-			200 * time.Millisecond},
-		{"draining is hurried", State{Phase: Draining, Since: t0},
-			func(in *Inputs) { in.Stop, in.Hurry = true, true },
-			Leaving, DrainOver, Withdrawn, LinkLeave, -1},
+		// Serving as second choice.
+		{"second, sick, others not seen", at(Serving, secondChoice, fell),
+			list(level(probe.Sick), after(time.Hour)),
+			Serving, Starting, Depreferred, LinkUp, 0},
+		{"second, sick, others just seen", at(Serving, secondChoice, fell),
+			list(level(probe.Sick), others(OthersServe), after(sec)),
+			Serving, Starting, Depreferred, LinkUp, 5 * sec},
+		{"second, sick, others seen nearly long enough",
+			at(Serving, secondChoice, fell, sawOthers(sec)),
+			list(level(probe.Sick), others(OthersServe), after(4999*ms)),
+			Serving, Starting, Depreferred, LinkUp, 5 * sec},
+		{"second, sick, others seen for long enough",
+			at(Serving, secondChoice, fell, sawOthers(sec)),
+			list(level(probe.Sick), others(OthersServe), after(5*sec)),
+			Leaving, Yielded, Withdrawn, LinkLeave, 5200 * ms},
+		{"second, sick, others seen with a break",
+			at(Serving, secondChoice, fell, sawOthers(0)),
+			list(level(probe.Sick), others(OthersUnknown), after(5*sec)),
+			Serving, Starting, Depreferred, LinkUp, 0},
+		{"second, sick, nobody serves",
+			at(Serving, secondChoice, fell, sawOthers(0)),
+			list(level(probe.Sick), others(NobodyServes), after(5*sec)),
+			Serving, Starting, Depreferred, LinkUp, 0},
+		{"second, dead", at(Serving, secondChoice, fell),
+			list(level(probe.Dead)),
+			Leaving, LevelDead, Withdrawn, LinkLeave, 200 * ms},
+		{"second, unknown, others serve",
+			at(Serving, secondChoice, fell, sawOthers(0)),
+			list(level(probe.Unknown), others(OthersServe), after(time.Hour)),
+			Serving, Starting, Depreferred, LinkUp, 0},
+		{"second, ok again, in hold",
+			at(Serving, secondChoice, fell, heldFor(5*sec)),
+			list(after(4999 * ms)),
+			Serving, Starting, Depreferred, LinkUp, 5 * sec},
+		{"second, ok again, hold over",
+			at(Serving, secondChoice, fell, heldFor(5*sec)),
+			list(after(5 * sec)),
+			Serving, LevelOK, Announced, LinkUp, 0},
+		{"second, ok again, an address is wrong", at(Serving, secondChoice),
+			list(wrong, after(time.Hour)),
+			Serving, Starting, Depreferred, LinkUp, 0},
+		{"second, ok again, manual failback", at(Serving, secondChoice,
+			func(s *State) { s.Hold.Manual = true }), list(after(time.Hour)),
+			Serving, Starting, Depreferred, LinkUp, 0},
 
-		{"leaving waits", State{Phase: Leaving, Since: t0},
-			after(199 * time.Millisecond), Leaving, Starting, Withdrawn,
-			LinkLeave, 200 * time.Millisecond},
-		{"leaving is not called back", State{Phase: Leaving, Since: t0}, nil,
-			Leaving, Starting, Withdrawn, LinkLeave, 200 * time.Millisecond},
-		{"leaving has settled", State{Phase: Leaving, Since: t0},
-			after(200 * time.Millisecond), Down, SettleOver, Withdrawn,
-			LinkDown, 0},
+		// Draining.
+		{"stopping, flows move", at(Draining, secondChoice, stopping),
+			list(stop, after(999*ms)),
+			Draining, Stopping, Depreferred, LinkLeave, sec},
+		{"stopping, flows have moved", at(Draining, secondChoice, stopping),
+			list(stop, after(sec)),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 1200 * ms},
+		{"stopping in a hurry", at(Draining, secondChoice, stopping),
+			list(hurry), Leaving, DrainOver, Withdrawn, LinkLeave, 200 * ms},
+		{"stopping, dead", at(Draining, secondChoice, stopping),
+			list(stop, level(probe.Dead)),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 200 * ms},
+		{"stopping, link went", at(Draining, secondChoice, stopping),
+			list(stop, linkDown),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 200 * ms},
+		{"drain, others not seen", at(Draining, secondChoice, asked),
+			list(drained, after(5*sec)),
+			Draining, DrainAsked, Depreferred, LinkLeave, 10 * sec},
+		{"drain, others seen for long enough",
+			at(Draining, secondChoice, asked, sawOthers(0)),
+			list(drained, others(OthersServe), after(4*sec)),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 4200 * ms},
+		{"drain, alone", at(Draining, secondChoice, asked),
+			list(drained, after(10*sec)),
+			Serving, DrainAlone, Depreferred, LinkUp, 0},
+		{"drain, alone, patient", at(Draining, secondChoice, asked),
+			list(patient, after(time.Hour)),
+			Draining, DrainAsked, Depreferred, LinkLeave, 0},
+		{"drain, alone, forced", at(Draining, secondChoice, asked),
+			list(forced, after(sec)),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 1200 * ms},
+		{"drain taken back", at(Draining, secondChoice, asked), nil,
+			Serving, DrainEnded, Depreferred, LinkUp, 0},
+		{"stop during a drain", at(Draining, secondChoice, asked),
+			list(drained, stop, after(sec)),
+			Leaving, DrainOver, Withdrawn, LinkLeave, 1200 * ms},
 
-		{"held stays", State{Phase: Held}, linkDown,
+		// Leaving.
+		{"leaving, routers act", at(Leaving), list(after(199 * ms)),
+			Leaving, Starting, Withdrawn, LinkLeave, 200 * ms},
+		{"leaving is not called back", at(Leaving), nil,
+			Leaving, Starting, Withdrawn, LinkLeave, 200 * ms},
+		{"leaving, settled", at(Leaving), list(after(200 * ms)),
+			Down, SettleOver, Withdrawn, LinkDown, 10200 * ms},
+
+		// Held.
+		{"held", at(Held), list(linkDown),
 			Held, Starting, Withdrawn, LinkLeave, 0},
-		{"held stays though dead", State{Phase: Held},
-			both(linkDown, level(probe.Dead)),
+		{"held, dead", at(Held), list(linkDown, level(probe.Dead)),
 			Held, Starting, Withdrawn, LinkLeave, 0},
-		{"held ends, fit", State{Phase: Held}, nil,
+		{"held, up again, fit", at(Held), nil,
 			Raising, LinkUpAgain, Withdrawn, LinkUp, 0},
-		{"held ends, unfit", State{Phase: Held}, level(probe.Sick),
-			Down, LinkUpAgain, Withdrawn, LinkDown, 0},
-		{"held link is deleted", State{Phase: Held}, linkGone,
-			Down, LinkLost, Withdrawn, LinkDown, 0},
-		{"held stops", State{Phase: Held}, both(stop, linkDown),
-			Down, Stopping, Withdrawn, LinkDown, 0},
+		{"held, up again, sick", at(Held), list(level(probe.Sick)),
+			Down, LinkUpAgain, Withdrawn, LinkDown, 10 * sec},
+		{"held, up again, drained", at(Held), list(drained),
+			Down, LinkUpAgain, Withdrawn, LinkDown, 10 * sec},
+		{"held, link deleted", at(Held), list(linkGone),
+			Down, LinkLost, Withdrawn, LinkDown, 10 * sec},
+		{"held, stopping", at(Held), list(stop, linkDown),
+			Down, Stopping, Withdrawn, LinkDown, 10 * sec},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in := inputs(tt.in)
-			got, orders := Decide(testRules, tt.from, in)
+			got, orders := Decide(testRules, tt.from, inputs(tt.in...))
 			if got.Phase != tt.phase || got.Reason != tt.reason {
 				t.Errorf("unexpected phase: got %s (%s), want %s (%s)",
 					got.Phase, got.Reason, tt.phase, tt.reason)
 			}
 			want := Orders{Stance: tt.stance, Link: tt.link}
-			switch {
-			case tt.wake > 0:
+			if tt.wake > 0 {
 				want.Wake = t0.Add(tt.wake)
-			case tt.wake < 0: // at once
-				want.Wake = in.Now
 			}
 			if diff := cmp.Diff(want, orders); diff != "" {
 				t.Errorf("unexpected orders (-want +got):\n%s", diff)
@@ -174,10 +352,121 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideAnswers goes through what may be configured for a level.
+func TestDecideAnswers(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer Answer
+		from   Stance
+		others OthersKnown
+		phase  Phase
+		stance Stance
+	}{
+		{"ignore", Ignore, Announced, OthersServe, Serving, Announced},
+		{"ignore makes full", Ignore, Depreferred, OthersServe, Serving, Announced},
+		{"deprefer", Deprefer, Announced, OthersServe, Serving, Depreferred},
+		{"deprefer stays", Deprefer, Depreferred, OthersServe, Serving, Depreferred},
+		{"yield", Yield, Announced, OthersServe, Serving, Depreferred},
+		{"yield leaves", Yield, Depreferred, OthersServe, Leaving, Withdrawn},
+		{"yield alone", Yield, Depreferred, NobodyServes, Serving, Depreferred},
+		{"withdraw", Withdraw, Announced, NobodyServes, Leaving, Withdrawn},
+	}
+	for _, l := range []probe.Level{probe.Slow, probe.Sick, probe.Dead} {
+		for _, tt := range tests {
+			t.Run(l.String()+" "+tt.name, func(t *testing.T) {
+				r := testRules
+				r.Slow, r.Sick, r.Dead = tt.answer, tt.answer, tt.answer
+				from := at(Serving, secondChoice, fell, sawOthers(0))
+				from.Stance = tt.from
+				s, o := Decide(r, from, inputs(level(l), others(tt.others),
+					after(time.Minute)))
+				if s.Phase != tt.phase || o.Stance != tt.stance {
+					t.Errorf("got %s %s, want %s %s", s.Phase, o.Stance,
+						tt.phase, tt.stance)
+				}
+			})
+		}
+	}
+}
+
+// TestYieldWait proves that the wait is between one and one and a half of the
+// configured one.
+func TestYieldWait(t *testing.T) {
+	for _, tt := range []struct {
+		jitter float64
+		want   time.Duration
+	}{{0, 3 * time.Second}, {0.5, 3750 * time.Millisecond},
+		{1, 4500 * time.Millisecond}} {
+		s, _ := Decide(testRules, at(Serving), inputs(level(probe.Sick),
+			func(in *Inputs) { in.Jitter = tt.jitter }))
+		if s.Second.Wait != tt.want {
+			t.Errorf("jitter %v: unexpected wait %s, want %s", tt.jitter,
+				s.Second.Wait, tt.want)
+		}
+	}
+}
+
+// TestHold counts the leavings: one for each fall, whether it ends in a
+// depreference, a withdrawal, or first the one and then the other.
+func TestHold(t *testing.T) {
+	s := at(Serving)
+	fallAt := func(d time.Duration, l probe.Level) {
+		s, _ = Decide(testRules, s, inputs(level(l), after(d)))
+	}
+	okAt := func(d time.Duration) { s, _ = Decide(testRules, s, inputs(after(d))) }
+	want := func(span, until time.Duration) {
+		t.Helper()
+		if s.Hold.Span != span || !s.Hold.Until.Equal(t0.Add(until)) {
+			t.Errorf("unexpected hold: %s until %s, want %s until %s",
+				s.Hold.Span, s.Hold.Until.Sub(t0), span, until)
+		}
+	}
+	const sec = time.Second
+	fallAt(0, probe.Sick)
+	want(5*sec, 5*sec)
+	fallAt(sec, probe.Sick) // the same fall
+	want(5*sec, 5*sec)
+	okAt(2 * sec)
+	fallAt(3*sec, probe.Slow) // a second one, though still in hold
+	want(10*sec, 13*sec)
+	s, _ = Decide(testRules, s, inputs(level(probe.Slow), others(OthersServe),
+		after(4*sec)))
+	s, _ = Decide(testRules, s, inputs(level(probe.Slow), others(OthersServe),
+		after(10*sec)))
+	if s.Phase != Leaving {
+		t.Fatalf("did not yield: %s", s.Phase)
+	}
+	want(10*sec, 20*sec) // the same fall, counted from the leaving
+	s = at(Serving, func(n *State) { n.Hold = s.Hold })
+	fallAt(20*sec, probe.Dead)
+	want(20*sec, 40*sec)
+	s = at(Serving, func(n *State) { n.Hold = s.Hold })
+	fallAt(30*time.Minute, probe.Dead) // forgotten by then
+	want(5*sec, 30*time.Minute+5*sec)
+	s = at(Serving, func(n *State) { n.Hold.Span, n.Hold.Last = 4*time.Minute, t0 })
+	fallAt(sec, probe.Dead)
+	want(5*time.Minute, 5*time.Minute+sec) // capped
+}
+
+// TestManualFailback holds without end after a leaving.
+func TestManualFailback(t *testing.T) {
+	r := testRules
+	r.Manual = true
+	s, _ := Decide(r, at(Serving), inputs(level(probe.Sick)))
+	s, o := Decide(r, s, inputs(after(time.Hour)))
+	if o.Stance != Depreferred {
+		t.Fatalf("full again without an operator: %s", o.Stance)
+	}
+	s.Hold = s.Hold.resumed()
+	if _, o = Decide(r, s, inputs(after(time.Hour))); o.Stance != Announced {
+		t.Errorf("still %s after the operator's word", o.Stance)
+	}
+}
+
 // TestDecideProperties walks the decision through random inputs.
 func TestDecideProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, now, withdrawnFor := State{}, t0, time.Duration(0)
+		s, now := State{Since: t0}, t0
 		var last Orders
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			gap := time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) *
@@ -187,28 +476,23 @@ func TestDecideProperties(t *testing.T) {
 			before := s
 			var o Orders
 			s, o = Decide(testRules, s, in)
-			withdrawnFor += gap
-			if last.Stance != Withdrawn {
-				withdrawnFor = 0
-			}
 			if o.Stance == Announced && (!in.LinkExists || !in.LinkUp ||
 				in.Present == 0) {
 				t.Fatalf("announced without a link: %+v", in)
 			}
-			if o.Stance == Announced && before.Phase != Serving &&
+			if o.Stance == Announced && last.Stance != Announced &&
 				in.Answered < in.Addresses {
 				t.Fatalf("announced before every address answered: %+v", in)
 			}
 			if o.Link == LinkDown && last.Stance == Announced {
 				t.Fatalf("link down in the step of the withdrawal")
 			}
-			if s.Phase == before.Phase && s != before &&
-				s.SeenUp == before.SeenUp {
-				t.Fatalf("state changed without a transition: %+v to %+v",
-					before, s)
+			if s.Phase == before.Phase && s.Stance == before.Stance &&
+				s.Since != before.Since && s.Reason == before.Reason {
+				t.Fatalf("entered what it was in: %+v to %+v", before, s)
 			}
-			if !o.Wake.IsZero() && o.Wake.After(now.Add(time.Second)) {
-				t.Fatalf("waits too long: %s", o.Wake.Sub(now))
+			if !o.Wake.IsZero() && !o.Wake.After(now) {
+				t.Fatalf("wakes in the past: %s", o.Wake.Sub(now))
 			}
 			last = o
 		}
@@ -219,8 +503,7 @@ func TestDecideProperties(t *testing.T) {
 // the waits, whatever else happens.
 func TestDecideStops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := State{Since: t0,
-			Phase: Phase(rapid.IntRange(0, int(Held)).Draw(t, "phase"))}
+		s := at(Phase(rapid.IntRange(0, int(Held)).Draw(t, "phase")))
 		now, end := t0, t0.Add(testRules.Drain+testRules.Settle)
 		for s.Phase != Down && now.Before(end.Add(time.Second)) {
 			in := draw(t, now)
@@ -228,7 +511,7 @@ func TestDecideStops(t *testing.T) {
 			var o Orders
 			s, o = Decide(testRules, s, in)
 			now = now.Add(time.Millisecond)
-			if !o.Wake.IsZero() && o.Wake.After(now) {
+			if s.Phase != Down && o.Wake.After(now) {
 				now = o.Wake
 			}
 		}
@@ -241,7 +524,7 @@ func TestDecideStops(t *testing.T) {
 // draw makes random inputs that a kernel and a set of checks can produce.
 func draw(t *rapid.T, now time.Time) Inputs {
 	level := rapid.SampledFrom([]probe.Level{probe.Unknown, probe.OK,
-		probe.Sick, probe.Dead}).Draw(t, "level")
+		probe.Slow, probe.Sick, probe.Dead}).Draw(t, "level")
 	in := Inputs{Now: now, Addresses: 2,
 		Opinion: Opinion{Level: level,
 			Ready: level == probe.OK && rapid.Bool().Draw(t, "ready")},
@@ -251,8 +534,12 @@ func draw(t *rapid.T, now time.Time) Inputs {
 		in.Present = rapid.IntRange(0, 2).Draw(t, "present")
 	}
 	if in.LinkUp {
-		in.Answered = rapid.IntRange(0, in.Present).Draw(t, "answered")
+		in.Alive = rapid.IntRange(0, in.Present).Draw(t, "alive")
+		in.Answered = rapid.IntRange(0, in.Alive).Draw(t, "answered")
 	}
+	in.Others.Known = OthersKnown(rapid.IntRange(0, 2).Draw(t, "others"))
+	in.Admin.Drained = rapid.IntRange(0, 9).Draw(t, "drained") == 0
+	in.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
 	return in
 }
 

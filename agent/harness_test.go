@@ -42,6 +42,7 @@ type world struct {
 	broken error // of the next link writes
 	routes []bgp.Route
 	setErr error
+	others []bgp.Seen // what the router shows
 	linksC chan struct{}
 	answer map[string]probe.Result // by check: "main", or an address
 }
@@ -54,15 +55,21 @@ func newWorld(t *testing.T, change func(*config.Service)) *world {
 		Addresses: []netip.Prefix{addr4, addr6},
 		Link: config.Link{Name: "anycast0", Kind: config.KindDummy,
 			WhenOut: config.WhenOutDown},
-		Settle: 200 * time.Millisecond, Drain: time.Second}
+		Settle: 200 * time.Millisecond, Drain: time.Second,
+		DrainTimeout: 10 * time.Second, YieldWait: 3 * time.Second,
+		Hold: config.Hold{Min: 5 * time.Second, Max: 5 * time.Minute},
+		On: config.On{Dead: config.Withdraw, Sick: config.Yield,
+			Slow: config.Yield}}
 	if change != nil {
 		change(&conf)
 	}
 	log := slog.New(slog.NewJSONHandler(w.logs, nil))
-	w.loop = newLoop(log, About{Node: "n1", LoadedAt: w.start})
+	w.loop = newLoop(log, &slog.LevelVar{},
+		&config.Config{Services: []config.Service{conf}},
+		About{Node: "n1", LoadedAt: w.start})
 	w.loop.links, w.loop.speaker = w.linksC, w
 	w.svc = &service{conf: conf, link: w, dirty: true,
-		rules: Rules{Settle: conf.Settle, Drain: conf.Drain},
+		rules: rulesOf(conf),
 		paths: map[netip.Addr]*oneAddr{},
 		state: State{Phase: Down, Since: w.start},
 		path: func(a netip.Addr, f func(probe.Report)) *probe.Runner {
@@ -93,7 +100,6 @@ func (w *world) begin() {
 		func(r probe.Report) { w.loop.send(reportEvent{w.svc, c, r}) })
 	w.svc.checks = []*check{c}
 	go w.loop.run(ctx)
-	go func() { _ = c.runner.Run(ctx) }()
 }
 
 // finish ends everything, so that the bubble can close.
@@ -157,6 +163,14 @@ func (w *world) Observe() (netlinkx.State, error) {
 	return s, nil
 }
 
+// Ensure makes the link.
+func (w *world) Ensure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.link.Exists = true
+	return nil
+}
+
 // Raise makes the link, its addresses, and sets it up.
 func (w *world) Raise() error {
 	w.mu.Lock()
@@ -180,6 +194,26 @@ func (w *world) Lower() error {
 	return nil
 }
 
+// SetAddresses and Remove are for reloads.
+func (w *world) SetAddresses(list []netip.Prefix) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("addresses %v", list)
+	w.link.Present = slices.DeleteFunc(w.link.Present, func(p netip.Prefix) bool {
+		return !slices.Contains(list, p)
+	})
+	return nil
+}
+
+// Remove deletes the link.
+func (w *world) Remove() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("remove")
+	w.link = netlinkx.State{}
+	return nil
+}
+
 // setDown does what the kernel does.
 func (w *world) setDown() {
 	w.link.Up = false
@@ -197,6 +231,22 @@ func (w *world) byHand(what string, f func()) {
 	synctest.Wait()
 }
 
+// shows sets whether the router shows another node, fully announced; nil
+// stands for a router that has never shown a mark.
+func (w *world) shows(others bool) {
+	w.mu.Lock()
+	w.others = []bgp.Seen{}
+	if others {
+		for _, p := range []netip.Prefix{addr4, addr6} {
+			w.others = append(w.others, bgp.Seen{Prefix: p,
+				Node: netip.MustParseAddr("198.51.100.12")})
+		}
+	}
+	w.mu.Unlock()
+	w.loop.peerChanged()
+	synctest.Wait()
+}
+
 // Set and Peers are the speaker's.
 func (w *world) Set(routes []bgp.Route) error {
 	w.mu.Lock()
@@ -210,12 +260,21 @@ func (w *world) Set(routes []bgp.Route) error {
 	return nil
 }
 
+// Update takes a changed BGP configuration.
+func (w *world) Update(c bgp.Config) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("bgp update: communities %v", c.Communities)
+	return w.setErr
+}
+
 // Peers is one router that has every route.
 func (w *world) Peers() []bgp.PeerState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := bgp.PeerState{Address: netip.MustParseAddr("198.51.100.1"),
-		ASN: 65000, State: "ESTABLISHED"}
+		ASN: 65000, State: "ESTABLISHED", Seen: w.others,
+		Marked: w.others != nil, EndOfRIB: w.start}
 	for _, r := range w.routes {
 		p.Sent = append(p.Sent, r.Prefix)
 	}
@@ -239,3 +298,6 @@ var errTest = errors.New("broken for the test")
 
 // prefixOf parses a prefix.
 func prefixOf(s string) netip.Prefix { return netip.MustParsePrefix(s) }
+
+// prefix shortens what tables are full of.
+type prefix = netip.Prefix

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recuse/agent/config"
 	"recuse/probe"
 )
 
@@ -70,5 +71,28 @@ func TestCombine(t *testing.T) {
 				t.Errorf("unexpected opinion (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestGraded(t *testing.T) {
+	for _, tt := range []struct {
+		failure string
+		level   probe.Level
+		want    probe.Level
+	}{
+		{config.FailureAuto, probe.Sick, probe.Sick},
+		{config.FailureAuto, probe.Dead, probe.Dead},
+		{config.FailureDead, probe.Sick, probe.Dead},
+		{config.FailureDead, probe.Slow, probe.Slow},
+		{config.FailureDead, probe.OK, probe.OK},
+		{config.FailureDead, probe.Unknown, probe.Unknown},
+		{config.FailureSick, probe.Dead, probe.Sick},
+		{config.FailureSick, probe.OK, probe.OK},
+	} {
+		c := check{conf: config.Check{Failure: tt.failure}}
+		if got := c.graded(tt.level); got != tt.want {
+			t.Errorf("failure: %s at %s: got %s, want %s", tt.failure,
+				tt.level, got, tt.want)
+		}
 	}
 }

@@ -13,18 +13,30 @@ import (
 // logQueue is how many lines wait while the log's end does not take any.
 const logQueue = 1024
 
-// NewLog makes the agent's logger. Lines are written by a goroutine of their
-// own, so that a full disk or a stuck pipe never holds up a withdrawal; what
-// does not fit into the queue is dropped and counted in a line. flush writes
-// what is queued and ends the goroutine.
-func NewLog(w io.Writer, c config.Log) (log *slog.Logger, flush func()) {
-	q := newQueue(w)
-	opts := &slog.HandlerOptions{Level: c.Level}
-	if c.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(q, opts)), q.close
-	}
-	return slog.New(slog.NewTextHandler(q, opts)), q.close
+// Log is the agent's logger. Lines are written by a goroutine of their own, so
+// that a full disk or a stuck pipe never holds up a withdrawal; what does not
+// fit into the queue is dropped and counted in a line.
+type Log struct {
+	*slog.Logger
+	level slog.LevelVar
+	queue *queue
 }
+
+// NewLog makes a logger that writes to w. Close it to see the last lines.
+func NewLog(w io.Writer, c config.Log) *Log {
+	l := &Log{queue: newQueue(w)}
+	l.level.Set(c.Level)
+	opts := &slog.HandlerOptions{Level: &l.level}
+	if c.Format == config.LogJSON {
+		l.Logger = slog.New(slog.NewJSONHandler(l.queue, opts))
+	} else {
+		l.Logger = slog.New(slog.NewTextHandler(l.queue, opts))
+	}
+	return l
+}
+
+// Close writes what is queued and ends the goroutine.
+func (l *Log) Close() { l.queue.close() }
 
 // queue is a writer that never blocks.
 type queue struct {

@@ -4,13 +4,18 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"time"
 
+	"recuse/agent/config"
 	"recuse/bgp"
 )
 
 // retry is the pause after a write to the kernel or to BGP failed.
 const retry = time.Second
+
+// established is the state of a BGP session that carries routes.
+var established = bgp.Established.String()
 
 // eventQueue is deep enough that no probe ever waits for the loop in practice.
 const eventQueue = 256
@@ -18,6 +23,7 @@ const eventQueue = 256
 // speaker is what the loop needs of package bgp.
 type speaker interface {
 	Set(routes []bgp.Route) error
+	Update(c bgp.Config) error
 	Peers() []bgp.PeerState
 }
 
@@ -28,6 +34,9 @@ type event interface{ apply(l *loop) }
 // that runs it; others send events.
 type loop struct {
 	log      *slog.Logger
+	level    *slog.LevelVar // of the log
+	conf     *config.Config // in force
+	maker    *maker
 	services []*service
 	speaker  speaker
 	about    About
@@ -36,26 +45,40 @@ type loop struct {
 	links  <-chan struct{} // links or addresses changed: look again
 	peers  chan struct{}   // a peer's state changed: look again
 
-	routes    []bgp.Route // what the speaker was last given
+	diary     diary
+	keeper    *keeper         // nil: nothing outlives a restart
+	peersNow  []bgp.PeerState // as of the last event of a peer
+	routes    []bgp.Route     // what the speaker was last given
 	routesSet bool
 	routesErr error
 	setAfter  time.Time // not before, after a failure
 
+	pulse     pulse
+	notifier  notifier
+	notifyErr bool // a failure to reach the supervisor has been logged
+
+	again       chan *config.Config // a restart was asked for
 	stop, hurry bool
 	stopped     chan struct{} // closed when every service has left
 	ended       chan struct{} // closed when nobody reads events any more
 }
 
 // newLoop makes a loop without services.
-func newLoop(log *slog.Logger, about About) *loop {
-	return &loop{
+func newLoop(log *slog.Logger, level *slog.LevelVar, c *config.Config,
+	about About) *loop {
+	l := &loop{
 		log:     log,
+		level:   level,
+		conf:    c,
 		about:   about,
+		again:   make(chan *config.Config, 1),
 		events:  make(chan event, eventQueue),
 		peers:   make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 		ended:   make(chan struct{}),
 	}
+	l.maker = newMaker(l)
+	return l
 }
 
 // send hands an event to the loop, or drops it when the loop has ended.
@@ -72,10 +95,14 @@ func (l *loop) run(ctx context.Context) {
 	defer close(l.ended)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	l.peersNow = l.speaker.Peers()
 	for {
+		l.prove(time.Now())
 		wake := l.reconcile(ctx)
+		now := time.Now()
+		l.keep(now)
 		l.noteStopped()
-		reset(timer, wake)
+		timer.Reset(max(0, earliest(wake, now.Add(pulseEvery)).Sub(now)))
 		select {
 		case <-ctx.Done():
 			return
@@ -87,18 +114,20 @@ func (l *loop) run(ctx context.Context) {
 			}
 			l.lookAgain()
 		case <-l.peers:
+			l.peersNow = l.speaker.Peers()
 		case <-timer.C:
 		}
 	}
 }
 
-// reset arms the timer for a moment; the zero time disarms it.
-func reset(t *time.Timer, at time.Time) {
-	if at.IsZero() {
-		t.Stop()
-		return
+// prove shows the watchdogs, our own and the supervisor's, that this goroutine
+// runs.
+func (l *loop) prove(now time.Time) {
+	l.pulse.beat()
+	if err := l.notifier.ping(now); err != nil && !l.notifyErr {
+		l.notifyErr = true
+		l.log.Warn("watchdog pings fail", "error", err)
 	}
-	t.Reset(max(0, time.Until(at)))
 }
 
 // lookAgain makes the next reconcile ask the kernel for every link.
@@ -122,12 +151,13 @@ func (l *loop) reconcile(ctx context.Context) time.Time {
 		wake = time.Time{}
 		moved := false
 		for _, s := range l.services {
-			again := s.observe(l, now)
+			s.begin(ctx, l)
+			again := earliest(s.ensure(l, now), s.observe(l, now))
 			s.followPaths(ctx, l)
 			moved = s.decide(l, now) || moved
 			wake = earliest(earliest(wake, again), s.orders.Wake)
 		}
-		wake = earliest(wake, l.announce(now))
+		wake = earliest(wake, l.announce(now, moved))
 		for _, s := range l.services {
 			acted, again := s.moveLink(l, now)
 			moved = moved || acted
@@ -141,8 +171,10 @@ func (l *loop) reconcile(ctx context.Context) time.Time {
 }
 
 // announce gives the speaker the whole set of routes if it changed. It returns
-// when to try again after a failure.
-func (l *loop) announce(now time.Time) time.Time {
+// when to try again after a failure. A change that no decision of this round
+// explains, such as that of an address which somebody took off a link, has a
+// line of its own in the log.
+func (l *loop) announce(now time.Time, explained bool) time.Time {
 	var routes []bgp.Route
 	for _, s := range l.services {
 		routes = append(routes, s.routes()...)
@@ -161,8 +193,21 @@ func (l *loop) announce(now time.Time) time.Time {
 		l.routesErr = err
 		return l.setAfter
 	}
+	if l.routesSet && !explained {
+		l.log.Warn("routes follow the link", "from", prefixes(l.routes),
+			"to", prefixes(routes))
+	}
 	l.routes, l.routesSet, l.routesErr = routes, true, nil
 	return time.Time{}
+}
+
+// prefixes are those of the routes.
+func prefixes(routes []bgp.Route) []netip.Prefix {
+	list := make([]netip.Prefix, 0, len(routes))
+	for _, r := range routes {
+		list = append(list, r.Prefix)
+	}
+	return list
 }
 
 // same compares two sets of routes, which are always built in the same order.
@@ -235,4 +280,35 @@ type callEvent struct {
 func (e callEvent) apply(*loop) {
 	e.f()
 	close(e.done)
+}
+
+// heard is what the established peers have sent of other nodes.
+func (l *loop) heard() []Heard {
+	var list []Heard
+	for _, p := range l.peersNow {
+		if p.State != established {
+			continue
+		}
+		h := Heard{EndOfRIB: p.EndOfRIB, Marked: p.Marked,
+			Full: map[netip.Prefix][]netip.Addr{}}
+		for _, seen := range p.Seen {
+			if !seen.Depreferred {
+				h.Full[seen.Prefix] = append(h.Full[seen.Prefix], seen.Node)
+			}
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// keep hands what must outlive a restart to the keeper.
+func (l *loop) keep(now time.Time) {
+	if l.keeper == nil {
+		return
+	}
+	m := memory{}
+	for _, s := range l.services {
+		m[s.conf.Name] = s.remember(now)
+	}
+	l.keeper.offer(m, now)
 }

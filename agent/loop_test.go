@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	both = "[192.0.2.53/32 2001:db8:9::53/128]"
-	soft = "[192.0.2.53/32 (depreferred) 2001:db8:9::53/128 (depreferred)]"
+	full = "[192.0.2.53/32 2001:db8:9::53/128]"
+	less = "[192.0.2.53/32 (depreferred) 2001:db8:9::53/128 (depreferred)]"
 )
 
 // expect compares the diary since the last reading.
@@ -52,7 +52,7 @@ func TestLoopComesUp(t *testing.T) {
 		w.until(3900 * time.Millisecond)
 		w.expect("0s routes []")
 		w.until(4100 * time.Millisecond)
-		w.expect("4s raise", "4s routes "+both)
+		w.expect("4s raise", "4s routes "+full)
 		want := `"from":"raising","to":"serving","stance":"announced",` +
 			`"reason":"addresses-answer","detail":"2 of 2 addresses answer"`
 		if !strings.Contains(w.logs.String(), want) {
@@ -75,27 +75,33 @@ func TestLoopAdoptsAndSetsDown(t *testing.T) {
 
 func TestLoopLeaves(t *testing.T) {
 	tests := []struct {
-		name  string
-		cause probe.Cause
-		want  []string
+		name   string
+		cause  probe.Cause
+		others bool
+		want   []string
 	}{
 		// Refused: the next probe is at 5 s, two more after 5 ms each.
-		{"refused", probe.Refused,
+		{"refused", probe.Refused, false,
 			[]string{"5.01s routes []", "5.21s lower"}},
-		// Silent: late after 50 ms, then two fast ones, then the timeout.
-		{"silent", probe.Silent,
-			[]string{"5.6s routes []", "5.8s lower"}},
+		// Silent: late after 50 ms, then two fast ones, then the timeout: sick.
+		// Nothing else shows life for 3 s: dead.
+		{"silent", probe.Silent, false,
+			[]string{"5.6s routes " + less, "8.05s routes []", "8.25s lower"}},
+		{"silent, others serve", probe.Silent, true,
+			[]string{"5.6s routes " + less, "8.05s routes []", "8.25s lower"}},
 		// Wrong: known at once, then two fast ones.
-		{"wrong", probe.Wrong,
-			[]string{"5.1s routes []", "5.3s lower"}},
+		{"wrong", probe.Wrong, false, []string{"5.1s routes " + less}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := up(t, nil)
 				defer w.finish()
+				if tt.others {
+					w.shows(true)
+				}
 				w.say("main", tt.cause)
-				w.until(9 * time.Second)
+				w.until(15 * time.Second)
 				got := w.read()
 				if want := strings.Join(tt.want, "\n"); !near(got, want) {
 					t.Errorf("unexpected diary: got\n%s\nwant about\n%s", got,
@@ -104,6 +110,54 @@ func TestLoopLeaves(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLoopYields leaves by the others' marks and comes back when they go.
+func TestLoopYields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.shows(true)
+		w.say("main", probe.Wrong)
+		w.until(7 * time.Second)
+		w.expect("5.1s routes " + less)
+		w.until(9700 * time.Millisecond) // at most 1.5 times yield_wait
+		if got := w.read(); !strings.Contains(got, "routes []") ||
+			!strings.Contains(got, "lower") {
+			t.Errorf("did not yield: %s", got)
+		}
+		w.until(20 * time.Second)
+		w.expect()
+		w.shows(false) // the others died
+		w.expect("20s raise", "20s routes "+less)
+		w.say("main", probe.Passed)
+		w.until(40 * time.Second)
+		if got := w.read(); !strings.HasSuffix(got, "routes "+full) {
+			t.Errorf("did not become full again: %s", got)
+		}
+	})
+}
+
+// TestLoopHolds announces a node that returns as second choice first.
+func TestLoopHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, func(c *config.Service) { c.Hold.Min = 20 * time.Second })
+		defer w.finish()
+		w.say("main", probe.Refused)
+		w.until(5500 * time.Millisecond)
+		w.say("main", probe.Passed)
+		w.until(12 * time.Second)
+		got := w.read()
+		if !strings.HasSuffix(got, "routes "+less) {
+			t.Fatalf("unexpected return: %s", got)
+		}
+		w.until(24900 * time.Millisecond)
+		w.expect()
+		w.until(25100 * time.Millisecond)
+		if got := w.read(); !strings.HasSuffix(got, "routes "+full) {
+			t.Errorf("not full after the hold: %s", got)
+		}
+	})
 }
 
 // near compares diaries whose times differ by at most 55 ms, the phase in
@@ -136,7 +190,7 @@ func TestLoopReturns(t *testing.T) {
 		w.say("main", probe.Passed)
 		w.until(20 * time.Second)
 		got := w.read()
-		if !strings.Contains(got, "raise\n") || !strings.HasSuffix(got, both) {
+		if !strings.Contains(got, "raise\n") || !strings.HasSuffix(got, full) {
 			t.Errorf("did not return: %s", got)
 		}
 	})
@@ -150,8 +204,8 @@ func TestLoopUnknownKeepsTheStance(t *testing.T) {
 		w.until(50 * time.Second)
 		w.expect()
 		w.until(80 * time.Second)
-		if got := w.read(); !strings.Contains(got, "routes []") {
-			t.Errorf("unknown for over 60 s is still announced: %s", got)
+		if got := w.read(); !strings.Contains(got, "routes "+less) {
+			t.Errorf("unknown for over 60 s is still full: %s", got)
 		}
 	})
 }
@@ -168,7 +222,7 @@ func TestLoopFollowsTheLink(t *testing.T) {
 			t.Errorf("unexpected reason: %q", got)
 		}
 		w.byHand("up", func() { w.link.Up = true })
-		w.expect("10s by hand: up", "10s raise", "10s routes "+both)
+		w.expect("10s by hand: up", "10s raise", "10s routes "+full)
 	})
 }
 
@@ -193,7 +247,11 @@ func TestLoopPutsBack(t *testing.T) {
 				w.byHand(tt.name, func() { tt.f(w) })
 				w.until(5900 * time.Millisecond)
 				w.expect("4.9s by hand: "+tt.name, "4.9s routes "+tt.gone,
-					"4.9s raise", "4.9s routes "+both)
+					"4.9s raise", "4.9s routes "+full)
+				if log := w.logs.String(); !strings.Contains(log,
+					"link-lost") && !strings.Contains(log, "follow the link") {
+					t.Errorf("no word of it in the log:\n%s", log)
+				}
 			})
 		})
 	}
@@ -212,10 +270,8 @@ func TestLoopNeverAnnouncesADeafAddress(t *testing.T) {
 			t.Errorf("unexpected reason: %q", got)
 		}
 		w.say(addr6.Addr().String(), probe.Passed)
-		w.until(62 * time.Second)
-		if got := w.read(); !strings.HasSuffix(got, "routes "+both) {
-			t.Errorf("not announced once it answers: %s", got)
-		}
+		w.until(80 * time.Second)
+		w.expect("1m1s routes " + full) // and its past is forgotten
 	})
 }
 
@@ -234,6 +290,24 @@ func TestLoopLeavesWhenTheServicePathFails(t *testing.T) {
 	})
 }
 
+// TestLoopSuspectsWithThePath proves that a service path that fails makes the
+// configured checks look at once: both fall together, and the node is not
+// raised again for the one that has not looked yet.
+func TestLoopSuspectsWithThePath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.until(10050 * time.Millisecond)
+		w.say("main", probe.Refused)
+		w.say(addr4.Addr().String(), probe.Refused)
+		w.say(addr6.Addr().String(), probe.Refused)
+		w.until(12 * time.Second)
+		if got := w.read(); strings.Contains(got, "raise") {
+			t.Errorf("raised again though nobody listens: %s", got)
+		}
+	})
+}
+
 func TestLoopStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := up(t, nil)
@@ -242,7 +316,7 @@ func TestLoopStops(t *testing.T) {
 		w.loop.send(stopEvent{})
 		<-stopped
 		// The link stays: it goes after BGP has closed.
-		w.expect("4.1s routes "+soft, "5.1s routes []")
+		w.expect("4.1s routes "+less, "5.1s routes []")
 		if got := time.Since(w.start); got != 5300*time.Millisecond {
 			t.Errorf("unexpected end: %s", got)
 		}
@@ -258,7 +332,7 @@ func TestLoopStopsInAHurry(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		w.loop.send(stopEvent{hurry: true})
 		<-stopped
-		w.expect("4.1s routes "+soft, "4.2s routes []")
+		w.expect("4.1s routes "+less, "4.2s routes []")
 	})
 }
 
@@ -270,8 +344,8 @@ func TestLoopKeepsALinkThatIsKept(t *testing.T) {
 		w.begin()
 		defer w.finish()
 		w.until(4100 * time.Millisecond)
-		w.expect("0s routes []", "0s raise", "4s routes "+both)
-		w.say("main", probe.Wrong)
+		w.expect("0s routes []", "0s raise", "4s routes "+full)
+		w.say("main", probe.Refused)
 		w.until(8 * time.Second)
 		if got := w.read(); strings.Contains(got, "lower") ||
 			!strings.Contains(got, "routes []") {
@@ -306,7 +380,7 @@ func TestLoopTriesAgain(t *testing.T) {
 		w.read()
 		w.until(8 * time.Second)
 		got := w.read()
-		if !strings.Contains(got, "raise") || !strings.HasSuffix(got, both) {
+		if !strings.Contains(got, "raise") || !strings.HasSuffix(got, full) {
 			t.Errorf("did not recover: %s", got)
 		}
 		if n := strings.Count(w.logs.String(), errTest.Error()); n != 2 {

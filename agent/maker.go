@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"recuse/agent/config"
+	"recuse/netlinkx"
 	"recuse/probe"
+	"recuse/probe/conn"
 	"recuse/probe/dnsx"
+	"recuse/probe/script"
+	"recuse/probe/web"
 )
 
 // maker builds the services of the loop, with one budget for each server.
@@ -21,15 +26,60 @@ func newMaker(l *loop) *maker {
 	return &maker{loop: l, budgets: map[netip.AddrPort]*probe.Budget{}}
 }
 
+// take builds one service and takes hold of its link: claims it, makes it or
+// adopts what an earlier run left.
+func (m *maker) take(c config.Service, back *undo) (*service, error) {
+	s, h, err := m.hold(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Lock(); err != nil {
+		return nil, err
+	}
+	return s, m.adopt(c, h, back)
+}
+
+// hold builds one service on a holder, and touches nothing.
+func (m *maker) hold(c config.Service) (*service, *netlinkx.Holder, error) {
+	h, err := netlinkx.NewHolder(netlinkx.Config{Service: c.Name,
+		Link: c.Link.Name, Kind: c.Link.Kind, Addresses: c.Addresses})
+	if err != nil {
+		return nil, nil, fmt.Errorf("link: %w", err)
+	}
+	s, err := m.service(c, h)
+	return s, h, err
+}
+
+// adopt makes the link or takes over what an earlier run left, which the loop
+// then sets down.
+func (m *maker) adopt(c config.Service, h *netlinkx.Holder, back *undo) error {
+	before, err := h.Observe()
+	if err != nil {
+		return err
+	}
+	if !before.Exists {
+		back.add("remove "+c.Link.Name, h.Remove)
+	}
+	if err := h.Ensure(); err != nil {
+		return err
+	}
+	if before.Exists {
+		m.loop.log.Info("link adopted", "service", c.Name, "link", c.Link.Name,
+			"up", before.Up)
+	}
+	return nil
+}
+
 // service builds one service. Errors begin with the path inside the service.
 func (m *maker) service(c config.Service, h link) (*service, error) {
 	s := &service{
 		conf:   c,
-		rules:  Rules{Settle: c.Settle, Drain: c.Drain},
-		policy: policy(c),
+		rules:  rulesOf(c),
+		policy: policyOf(c),
 		link:   h,
 		paths:  map[netip.Addr]*oneAddr{},
-		state:  State{Phase: Down, Since: m.loop.about.LoadedAt},
+		state:  State{Phase: Down, Since: time.Now()},
+		dirty:  true,
 	}
 	for i := range c.Checks {
 		made, err := m.check(s, c.Checks[i], i == 0)
@@ -43,46 +93,54 @@ func (m *maker) service(c config.Service, h link) (*service, error) {
 	return s, err
 }
 
-// policy translates the configured policy.
-func policy(c config.Service) Policy {
-	switch c.Policy {
-	case config.PolicyAny:
-		return Policy{Need: 1}
-	case config.PolicyAtLeast:
-		return Policy{Need: c.AtLeast}
-	}
-	return Policy{}
-}
-
 // check builds one configured check.
 func (m *maker) check(s *service, c config.Check, first bool) (*check, error) {
-	if c.Kind != config.CheckDNS {
-		return nil, fmt.Errorf("%s: checks of this kind do not run in this "+
-			"version; use dns", c.Kind)
-	}
-	p, err := dnsx.New(*c.DNS)
+	p, err := proberOf(s.conf.Name, c)
 	if err != nil {
 		return nil, err
 	}
-	made := &check{name: c.Name, prime: first,
+	made := &check{name: c.Name, conf: c, prime: first,
 		info: c.Failure == config.FailureInfo}
-	made.runner = probe.NewRunner(c.Check, p, m.budget(c.DNS.Server),
+	made.runner = probe.NewRunner(c.Check, p, m.budgetOf(c),
 		func(r probe.Report) {
 			m.loop.send(reportEvent{s, made, r})
 		})
 	return made, nil
 }
 
-// path prepares the service path: the first DNS check, asked on the service
-// addresses. It is nil where there is nothing to ask.
-func (m *maker) path(c config.Service) (pathMaker, error) {
+// proberOf builds what asks.
+func proberOf(service string, c config.Check) (probe.Prober, error) {
+	switch c.Kind {
+	case config.CheckHTTP:
+		return web.New(web.Config{URL: c.HTTP.URL, Status: c.HTTP.Status,
+			Body: c.HTTP.Body, Follow: c.HTTP.Follow, Trust: c.HTTP.Trust})
+	case config.CheckTCP:
+		return conn.New(conn.Config{Address: c.TCP.Address})
+	case config.CheckExec:
+		return script.New(script.Config{Command: c.Exec.Command,
+			Check: c.Name, Service: service})
+	}
+	return dnsx.New(*c.DNS)
+}
+
+// pathCheck is the check that is also asked on the service addresses: the first
+// of plain DNS.
+func pathCheck(c config.Service) (config.Check, bool) {
 	i := slices.IndexFunc(c.Checks, func(c config.Check) bool {
-		return c.Kind == config.CheckDNS
+		return c.Kind == config.CheckDNS && !c.DNS.Server.Secure()
 	})
 	if c.ServicePath.Off || i < 0 {
+		return config.Check{}, false
+	}
+	return c.Checks[i], true
+}
+
+// path prepares the service path. It is nil where there is nothing to ask.
+func (m *maker) path(c config.Service) (pathMaker, error) {
+	first, ok := pathCheck(c)
+	if !ok {
 		return nil, nil
 	}
-	first := c.Checks[i]
 	probers := map[netip.Addr]probe.Prober{}
 	for _, p := range c.Addresses {
 		prober, err := dnsx.NewPath(dnsx.PathConfig{
@@ -116,6 +174,14 @@ func (m *maker) runners(c config.Check, p map[netip.Addr]probe.Prober) pathMaker
 		rules.Name = pathName(a)
 		return probe.NewRunner(rules, p[a], m.budget(server), report)
 	}
+}
+
+// budgetOf is the budget of a configured check.
+func (m *maker) budgetOf(c config.Check) *probe.Budget {
+	if c.Kind != config.CheckDNS {
+		return nil
+	}
+	return m.budget(c.DNS.Server)
 }
 
 // budget is the one that all checks of a server share; only UDP is limited.

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"log/slog"
+	"math/rand/v2"
 	"net/netip"
 	"time"
 
@@ -15,9 +15,17 @@ import (
 // All methods are idempotent.
 type link interface {
 	Observe() (netlinkx.State, error)
+	Ensure() error
 	Raise() error
 	Lower() error
+	SetAddresses(addresses []netip.Prefix) error
+	Remove() error
 }
+
+// ensureEvery is how often what must stand all the time is looked after: the
+// link of a service that is out, and the routes that end a loop. No netlink
+// message wakes us for the routes.
+const ensureEvery = 5 * time.Second
 
 // raiseEvery limits how often a link is put right: at once when something
 // changed, but not in a race with another program that undoes it.
@@ -34,15 +42,26 @@ type service struct {
 	path   pathMaker               // nil: no service path
 	paths  map[netip.Addr]*oneAddr // the service path, address by address
 
-	state  State
-	orders Orders
+	state     State
+	orders    Orders
+	othersNow Others // as of the last decision
+	wishes    wishes
+	unwatch   context.CancelFunc // ends the look for the drain_file
+	decisions map[decision]uint64
 
 	dirty bool // the kernel is to be asked before the next decision
 	seen  netlinkx.State
 	// lookAfter and moveAfter are the earliest moments at which the kernel is
 	// asked, and the link is written, again.
 	lookAfter, moveAfter time.Time
+	ensureAfter          time.Time
 	linkErr              error // the last failure to do either
+}
+
+// decision is a kind of change.
+type decision struct {
+	to     Phase
+	reason Reason
 }
 
 // observe asks the kernel about the link if something may have changed. It
@@ -64,14 +83,24 @@ func (s *service) observe(l *loop, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// decide makes one step and tells whether the phase changed.
+// decide makes one step and tells whether the phase or the stance changed.
 func (s *service) decide(l *loop, now time.Time) bool {
 	before := s.state
-	s.state, s.orders = Decide(s.rules, before, s.inputs(l, now))
-	if s.state.Phase == before.Phase {
+	drainEnds := s.wishes.expire(now)
+	in := s.inputs(l, now)
+	s.othersNow = in.Others
+	s.state, s.orders = Decide(s.rules, before, in)
+	s.orders.Wake = earliest(s.orders.Wake, drainEnds)
+	s.settleDrain()
+	if s.state.Phase == before.Phase && s.state.Stance == before.Stance {
 		return false
 	}
-	s.logTransition(l, before)
+	if before.Phase == Raising {
+		for _, one := range s.paths {
+			one.stale = true
+		}
+	}
+	s.decided(l, now, before)
 	return true
 }
 
@@ -80,6 +109,9 @@ func (s *service) inputs(l *loop, now time.Time) Inputs {
 	in := Inputs{
 		Now:        now,
 		Opinion:    Combine(s.policy, s.evidence()),
+		Others:     Look(now, l.heard(), s.conf.Routes()),
+		Admin:      s.wishes.admin(),
+		Jitter:     rand.Float64(),
 		LinkExists: s.seen.Exists,
 		LinkUp:     s.seen.Up,
 		Addresses:  len(s.conf.Addresses),
@@ -88,6 +120,9 @@ func (s *service) inputs(l *loop, now time.Time) Inputs {
 		Hurry:      l.hurry,
 	}
 	for _, p := range s.conf.Addresses {
+		if s.alive(p) {
+			in.Alive++
+		}
 		if s.answers(p) {
 			in.Answered++
 		}
@@ -105,20 +140,30 @@ func (s *service) present(p netip.Prefix) bool {
 	return false
 }
 
-// answers tells whether the address is there and answered since it was.
+// alive tells whether the address is there and something answered on it since
+// it was.
+func (s *service) alive(p netip.Prefix) bool {
+	return s.asked(p, func(one *oneAddr) bool { return one.alive })
+}
+
+// answers tells whether it answered rightly.
 func (s *service) answers(p netip.Prefix) bool {
+	return s.asked(p, func(one *oneAddr) bool { return one.answered })
+}
+
+// asked puts a question to the service path on an address. Where there is no
+// service path, being there is enough.
+func (s *service) asked(p netip.Prefix, f func(*oneAddr) bool) bool {
 	if !s.seen.Up || !s.present(p) {
 		return false
 	}
-	if s.path == nil {
-		return true
-	}
 	one := s.paths[p.Addr()]
-	return one != nil && one.answered
+	return s.path == nil || one != nil && f(one)
 }
 
 // routes is what this service announces now. The announcement follows the
-// link: an address that is not there is not announced, whatever the stance.
+// link: an address that is not there, or has been silent since it is, is not
+// announced, whatever the stance.
 func (s *service) routes() []bgp.Route {
 	if s.orders.Stance == Withdrawn {
 		return nil
@@ -126,7 +171,7 @@ func (s *service) routes() []bgp.Route {
 	var list []bgp.Route
 	complete := true
 	for _, p := range s.conf.Addresses {
-		if !s.answers(p) {
+		if !s.alive(p) {
 			complete = false
 			continue
 		}
@@ -166,6 +211,21 @@ func (s *service) moveLink(l *loop, now time.Time) (bool, time.Time) {
 	}
 	s.linkErr = nil
 	return true, time.Time{}
+}
+
+// ensure looks after what must stand all the time, and returns when it wants
+// to again.
+func (s *service) ensure(l *loop, now time.Time) time.Time {
+	if l.stop {
+		return time.Time{}
+	}
+	if !now.Before(s.ensureAfter) {
+		s.ensureAfter = now.Add(ensureEvery)
+		if err := s.link.Ensure(); err != nil {
+			s.linkFailed(l, err)
+		}
+	}
+	return s.ensureAfter
 }
 
 // linkFailed keeps an error for status and logs it once.
@@ -208,16 +268,4 @@ func (s *service) carries() bool {
 		return len(s.seen.Present) > 0
 	}
 	return s.seen.Up
-}
-
-// logTransition writes the one line that a change of the phase is worth.
-func (s *service) logTransition(l *loop, before State) {
-	level := slog.LevelInfo
-	if s.state.Reason.bad() {
-		level = slog.LevelWarn
-	}
-	l.log.Log(context.Background(), level, "service changed",
-		"service", s.conf.Name, "from", before.Phase, "to", s.state.Phase,
-		"stance", s.orders.Stance, "reason", s.state.Reason,
-		"detail", s.state.Detail)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -15,6 +16,7 @@ import (
 type About struct {
 	Node, Version, ConfigPath string
 	LoadedAt                  time.Time
+	ReloadFailed              bool // the last reload was refused
 }
 
 // Status asks the loop what it knows. It fails when the loop does not answer
@@ -37,7 +39,7 @@ func (l *loop) snapshot() control.Status {
 		Services: make([]control.Service, 0, len(l.services)),
 		Peers:    make([]control.Peer, 0, len(peers)),
 		Config: control.Config{Path: l.about.ConfigPath,
-			LoadedAt: l.about.LoadedAt, LastReloadOK: true},
+			LoadedAt: l.about.LoadedAt, LastReloadOK: !l.about.ReloadFailed},
 	}
 	for _, s := range l.services {
 		st.Services = append(st.Services, s.snapshot(peers))
@@ -57,14 +59,20 @@ func (s *service) snapshot(peers []bgp.PeerState) control.Service {
 		Name:   s.conf.Name,
 		Stance: s.visible(given).String(),
 		Level:  Combine(s.policy, s.evidence()).Level.String(),
-		Admin:  "enabled",
+		Admin:  s.adminWord(),
 		Phase:  s.state.Phase.String(),
 		Reason: s.explain(given),
 		Since:  s.state.Since,
 		Others: []string{},
+
+		OthersKnown: s.othersNow.Known.String(),
+		HoldUntil:   s.holdUntil(time.Now()),
 		Link: control.Link{Name: s.conf.Link.Name, Kind: s.conf.Link.Kind,
 			Up: s.seen.Up},
 		Addresses: make([]control.Address, 0, len(s.conf.Addresses)),
+	}
+	for _, n := range s.othersNow.Nodes {
+		out.Others = append(out.Others, n.String())
 	}
 	if s.linkErr != nil {
 		out.Link.Error = s.linkErr.Error()
@@ -80,7 +88,21 @@ func (s *service) snapshot(peers []bgp.PeerState) control.Service {
 	if c, ok := s.pathSnapshot(); ok {
 		out.Checks = append(out.Checks, c)
 	}
+	out.Decisions = s.counts()
 	return out
+}
+
+// counts renders how often each kind of change was made, in a fixed order.
+func (s *service) counts() []control.Decision {
+	list := []control.Decision{}
+	for d, n := range s.decisions {
+		list = append(list, control.Decision{To: d.to.String(),
+			Reason: d.reason.String(), Count: n})
+	}
+	slices.SortFunc(list, func(a, b control.Decision) int {
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
 }
 
 // given is the set of this service's routes that some established peer has.
@@ -111,11 +133,20 @@ func (s *service) announces(p netip.Prefix, given []bgp.Route) bool {
 	})
 }
 
+// adminWord is what operators have decided.
+func (s *service) adminWord() string {
+	if s.wishes.admin().Drained {
+		return "drained"
+	}
+	return "enabled"
+}
+
 // explain says why the service stands where it does, and what it waits for.
 func (s *service) explain(given []bgp.Route) string {
+	drained := s.wishes.admin().Drained
 	switch s.state.Phase {
 	case Down:
-		return s.explainDown()
+		return s.explainDown(drained)
 	case Raising:
 		return s.explainRaising()
 	case Held:
@@ -124,16 +155,58 @@ func (s *service) explain(given []bgp.Route) string {
 		if len(given) == 0 {
 			return "fit, but no established peer has the route"
 		}
+		return s.because() + s.explainSecond()
+	case Draining:
+		if drained && s.othersNow.Known != OthersServe {
+			return s.because() + "; no other node is seen to serve"
+		}
 	}
+	return s.because()
+}
+
+// because is why the phase or the stance began.
+func (s *service) because() string {
 	return s.state.Reason.String() + colon(s.state.Detail)
 }
 
-// explainDown prefers the checks' present word over that of the leaving.
-func (s *service) explainDown() string {
-	if s.state.Reason == Stopping {
-		return s.state.Reason.String()
+// explainDown prefers the present word over that of the leaving.
+func (s *service) explainDown(drained bool) string {
+	switch {
+	case drained && s.wishes.file:
+		return "drained by " + s.conf.DrainFile + s.alone()
+	case drained:
+		return "drained by command" + colon(s.wishes.reason) + s.alone()
+	case s.state.Reason == Stopping:
+		return s.because()
 	}
 	return Combine(s.policy, s.evidence()).Why
+}
+
+// alone warns that nobody serves while this node stays out by wish.
+func (s *service) alone() string {
+	if s.othersNow.Known == NobodyServes {
+		return "; NOBODY SERVES"
+	}
+	return ""
+}
+
+// explainSecond says what a second choice waits for.
+func (s *service) explainSecond() string {
+	h := s.state.Hold
+	switch {
+	case s.state.Stance != Depreferred:
+		return ""
+	case h.Manual:
+		return "; second choice until `recuse resume " + s.conf.Name + "`"
+	case time.Now().Before(h.Until):
+		return "; second choice at least until " +
+			h.Until.Format(time.TimeOnly)
+	case s.othersNow.Known == OthersUnknown && s.state.Fell:
+		return "; stays, since it is not known whether others serve"
+	case s.othersNow.Known == NobodyServes:
+		return "; stays, since nobody else serves"
+	}
+	return ""
 }
 
 // explainRaising names what is still missing before the announcement.
@@ -154,7 +227,7 @@ func (s *service) explainRaising() string {
 		}
 		return "no answer on the service address: " + one.last.Result.Outcome
 	}
-	return s.state.Reason.String() + colon(s.state.Detail)
+	return s.because()
 }
 
 // colon joins a detail, if there is one.
@@ -203,6 +276,9 @@ func (c *check) snapshot() control.Check {
 	if r := c.last.Result; r != (probe.Result{}) {
 		out.Last = &control.Result{At: r.Done, RTTMS: ms(r.RTT()),
 			Outcome: r.Outcome}
+		if !r.Expires.IsZero() {
+			out.Last.Expires = &r.Expires
+		}
 	}
 	return out
 }

@@ -13,15 +13,32 @@ import (
 // goroutine is stuck must be seen to be stuck.
 const answerWithin = 2 * time.Second
 
+// maxBody bounds what a command may say.
+const maxBody = 64 << 10
+
 // Agent answers the questions that arrive on the socket.
 type Agent interface {
 	Status(ctx context.Context) (Status, error)
+	// Events gives the remembered events, and the coming ones if follow is set.
+	Events(ctx context.Context, follow bool) ([]Event, <-chan Event, error)
+	Operator
+}
+
+// Operator carries out what an operator wants.
+type Operator interface {
+	// Drain returns when the service is out, or when that failed.
+	Drain(ctx context.Context, d Drain) error
+	Undrain(ctx context.Context, service string) error
+	Resume(ctx context.Context, service string) error
+	// Reload says what it changed, or with an error what it would have.
+	Reload(ctx context.Context, r Reload) (Reloaded, error)
 }
 
 // Serve answers on l until ctx ends.
 func Serve(ctx context.Context, l net.Listener, a Agent) error {
-	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin,
-		WriteTimeout: 2 * answerWithin}
+	// No write timeout: a drain is answered when it is done, and events may be
+	// followed for days.
+	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin}
 	done := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer done()
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -40,7 +57,68 @@ func routes(a Agent) http.Handler {
 		st, err := a.Status(ctx)
 		reply(w, st, err)
 	})
+	mux.HandleFunc("GET /v1/events", func(w http.ResponseWriter,
+		r *http.Request) {
+		stream(w, r, a)
+	})
+	mux.HandleFunc("POST /v1/drain", command(a.Drain))
+	mux.HandleFunc("POST /v1/reload", question(a.Reload))
+	mux.HandleFunc("POST /v1/undrain", command(named(a.Undrain)))
+	mux.HandleFunc("POST /v1/resume", command(named(a.Resume)))
 	return mux
+}
+
+// named makes a command of a method that takes a service's name.
+func named(f func(context.Context, string) error) func(context.Context,
+	Name) error {
+	return func(ctx context.Context, n Name) error { return f(ctx, n.Service) }
+}
+
+// command is a question whose answer is that it was done.
+func command[T any](f func(context.Context, T) error) http.HandlerFunc {
+	return question(func(ctx context.Context, body T) (struct{}, error) {
+		return struct{}{}, f(ctx, body)
+	})
+}
+
+// question reads a body, carries it out, and answers when it is done.
+func question[T, A any](f func(context.Context, T) (A, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(w).Encode(failure{err.Error()})
+			return
+		}
+		answer, err := f(r.Context(), body)
+		reply(w, answer, err)
+	}
+}
+
+// stream writes events as JSON lines.
+func stream(w http.ResponseWriter, r *http.Request, a Agent) {
+	past, coming, err := a.Events(r.Context(), r.FormValue("follow") != "")
+	if err != nil {
+		reply(w, nil, err)
+		return
+	}
+	out := json.NewEncoder(w)
+	w.Header().Set("Content-Type", "application/jsonl")
+	for _, e := range past {
+		if out.Encode(e) != nil {
+			return
+		}
+	}
+	flush := http.NewResponseController(w)
+	for coming != nil {
+		_ = flush.Flush()
+		e, ok := <-coming
+		if !ok || out.Encode(e) != nil {
+			return
+		}
+	}
 }
 
 // failure is the body of an answer that is an error.

@@ -18,8 +18,9 @@ type Service struct {
 	Name string `json:"name"`
 	// Stance is announced or depreferred only while an established peer has
 	// the route.
-	Stance string    `json:"stance"`
-	Level  string    `json:"level"`
+	Stance string `json:"stance"`
+	Level  string `json:"level"`
+	// Admin is enabled or drained.
 	Admin  string    `json:"admin"`
 	Phase  string    `json:"phase"`
 	Reason string    `json:"reason"`
@@ -27,10 +28,21 @@ type Service struct {
 	// HoldUntil is when a hold ends; null without one.
 	HoldUntil *time.Time `json:"hold_until"`
 	// Others are the router-ids of the other nodes that announce the service.
-	Others    []string  `json:"others"`
-	Link      Link      `json:"link"`
-	Addresses []Address `json:"addresses"`
-	Checks    []Check   `json:"checks"`
+	Others []string `json:"others"`
+	// OthersKnown is seen, nobody or unknown.
+	OthersKnown string    `json:"others_known"`
+	Link        Link      `json:"link"`
+	Addresses   []Address `json:"addresses"`
+	Checks      []Check   `json:"checks"`
+	// Decisions counts the changes so far, by where they led and why.
+	Decisions []Decision `json:"decisions"`
+}
+
+// Decision is a kind of change, and how often it was made.
+type Decision struct {
+	To     string `json:"to"`
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
 }
 
 // Link is the interface that carries the service addresses.
@@ -71,6 +83,8 @@ type Result struct {
 	At      time.Time `json:"at"`
 	RTTMS   float64   `json:"rtt_ms"`
 	Outcome string    `json:"outcome"`
+	// Expires is when the server's certificate ends, of those that show one.
+	Expires *time.Time `json:"expires,omitempty"`
 }
 
 // Peer is one BGP neighbour.

@@ -15,7 +15,8 @@ var errUsage = errors.New("usage")
 
 // checkCommand validates a configuration.
 func checkCommand() *cobra.Command {
-	var path string
+	var t target
+	var diff bool
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "validate a configuration",
@@ -23,22 +24,35 @@ func checkCommand() *cobra.Command {
 			"0 if there is none, 2 otherwise.",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			conf, err := load(path)
-			if err != nil {
+			if err := validate(c, t.config); err != nil {
 				return err
 			}
-			for _, w := range conf.Warnings {
-				fmt.Fprintln(c.ErrOrStderr(), "warning:", w)
+			if diff {
+				return showDiff(c, t)
 			}
-			if err := agent.CheckBox(conf); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.OutOrStdout(), "%s is valid\n", path)
 			return nil
 		},
 	}
-	configFlag(c, &path)
+	t.flags(c)
+	c.Flags().BoolVar(&diff, "diff", false,
+		"also say what a reload of the running agent would change")
 	return c
+}
+
+// validate judges a file, and the file on this box.
+func validate(c *cobra.Command, path string) error {
+	conf, err := load(path)
+	if err != nil {
+		return err
+	}
+	for _, w := range conf.Warnings {
+		fmt.Fprintln(c.ErrOrStderr(), "warning:", w)
+	}
+	if err := agent.CheckBox(conf); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s is valid\n", path)
+	return err
 }
 
 // unread is a configuration file that cannot be read.

@@ -31,6 +31,12 @@ type exitCode int
 // Error makes an exitCode an error.
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// coded is an error that is said, and ends the program with a code of its own.
+type coded struct {
+	code int
+	error
+}
+
 // run executes one command line and returns the exit code.
 func run(args []string) int {
 	root := &cobra.Command{
@@ -41,7 +47,8 @@ func run(args []string) int {
 		SilenceUsage:  true,
 	}
 	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
-		peeringCommand())
+		drainCommand(), undrainCommand(), resumeCommand(), eventsCommand(),
+		reloadCommand(), peeringCommand())
 	root.SetArgs(args)
 	err := root.Execute()
 	var code exitCode
@@ -56,8 +63,12 @@ func run(args []string) int {
 		return exitConfig
 	}
 	fmt.Fprintln(os.Stderr, "recuse:", err)
+	var own coded
 	var file unread
-	if errors.Is(err, errUsage) || errors.As(err, &file) {
+	switch {
+	case errors.As(err, &own):
+		return own.code
+	case errors.Is(err, errUsage), errors.As(err, &file):
 		return exitConfig
 	}
 	return exitBox

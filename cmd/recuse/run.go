@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"recuse/agent"
+	"recuse/agent/control"
 )
 
 // defaultConfig is where the packages put the configuration.
@@ -30,23 +34,57 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-// daemon runs the agent until it has been told to stop.
+// daemon runs the agent until it has been told to stop. A reload that cannot be
+// made under live sessions ends one agent and begins the next.
 func daemon(path string) error {
+	// Reloads must find the file wherever this process was started.
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("failed to find %s: %w", path, err)
+	}
 	conf, err := load(path)
 	if err != nil {
 		return err
 	}
-	log, flush := agent.NewLog(os.Stderr, conf.Log)
-	defer flush()
-	for _, w := range conf.Warnings {
-		log.Warn(w)
-	}
+	log := agent.NewLog(os.Stderr, conf.Log)
+	defer log.Close()
 	// Before anything is made on the box: a signal must not leave it there.
 	stop, hurry := stopSignals()
-	a, err := agent.New(conf, version, log)
-	if err != nil {
-		return err
+	for {
+		for _, w := range conf.Warnings {
+			log.Warn(w)
+		}
+		a, err := agent.New(conf, version, log)
+		if err != nil {
+			return err
+		}
+		err = runReloading(a, stop, hurry)
+		var again *agent.Restart
+		if !errors.As(err, &again) {
+			return err
+		}
+		conf = again.Config
 	}
+}
+
+// runReloading runs one agent and reloads it on SIGHUP. What a reload refuses
+// is in the log and in status; a signal can allow nothing.
+func runReloading(a *agent.Agent, stop, hurry context.Context) error {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				_, _ = a.Reload(ctx, control.Reload{}) // it logs
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	return a.Run(stop, hurry)
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,10 +25,13 @@ const (
 // askWithin bounds a question to the agent.
 const askWithin = 5 * time.Second
 
+// watchEvery is how often `status --watch` looks again.
+const watchEvery = time.Second
+
 // statusCommand shows what the agent knows.
 func statusCommand() *cobra.Command {
-	var path, socket string
-	var asJSON bool
+	var t target
+	var asJSON, watch bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "show services, checks, links and peers",
@@ -37,15 +39,36 @@ func statusCommand() *cobra.Command {
 			"is announced; 3: some are not; 4: no agent is running.",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			client := control.NewClient(socketPath(path, socket))
-			return showStatus(c, client, asJSON)
+			if watch {
+				return watchStatus(c, t.client(), asJSON)
+			}
+			return showStatus(c, t.client(), asJSON)
 		},
 	}
-	configFlag(c, &path)
-	c.Flags().StringVar(&socket, "socket", "",
-		"control socket (default: the configuration's)")
+	t.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&watch, "watch", false, "print it again every second")
 	return c
+}
+
+// watchStatus prints until it is interrupted, also while no agent runs.
+func watchStatus(c *cobra.Command, client *control.Client, asJSON bool) error {
+	ctx := interruptible(c)
+	for {
+		if !asJSON {
+			fmt.Fprint(c.OutOrStdout(), "\033[H\033[2J") // home, clear
+		}
+		err := showStatus(c, client, asJSON)
+		var quiet exitCode
+		if err != nil && !errors.As(err, &quiet) {
+			fmt.Fprintln(c.ErrOrStderr(), "recuse:", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+	}
 }
 
 // socketPath is the socket that was named, or the configuration's, or the
@@ -66,12 +89,8 @@ func showStatus(c *cobra.Command, client *control.Client, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askWithin)
 	defer cancel()
 	st, err := client.Status(ctx)
-	if errors.Is(err, control.ErrNoDaemon) {
-		fmt.Fprintln(os.Stderr, "recuse:", err)
-		return exitCode(exitNoDaemon)
-	}
 	if err != nil {
-		return err
+		return noDaemon(err)
 	}
 	if asJSON {
 		enc := json.NewEncoder(c.OutOrStdout())
@@ -117,6 +136,10 @@ func printService(w io.Writer, s control.Service) {
 	}
 	fmt.Fprintf(w, "  link %s\t%s\t%s\t%s\n", s.Link.Name, s.Link.Kind, state,
 		s.Link.Error)
+	if len(s.Others) > 0 || s.OthersKnown != "" {
+		fmt.Fprintf(w, "  others %s\t%s\n", s.OthersKnown,
+			strings.Join(s.Others, " "))
+	}
 	for _, a := range s.Addresses {
 		fmt.Fprintf(w, "  address %s\t%s\t%s\n", a.Prefix,
 			pick(a.Present, "on the link", "not on the link"),
@@ -134,7 +157,12 @@ func outcome(r *control.Result) string {
 	if r == nil {
 		return "no result yet"
 	}
-	return fmt.Sprintf("%s in %.1f ms", r.Outcome, r.RTTMS)
+	text := fmt.Sprintf("%s in %.1f ms", r.Outcome, r.RTTMS)
+	if r.Expires != nil {
+		text += fmt.Sprintf(", certificate good for %d days",
+			int(time.Until(*r.Expires).Hours()/24))
+	}
+	return text
 }
 
 // since is the time that has gone since a moment.

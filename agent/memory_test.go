@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recuse/agent/control"
+)
+
+// keep runs a keeper over one memory and gives its log.
+func keep(t *testing.T, dir string, ms ...memory) string {
+	t.Helper()
+	var log bytes.Buffer
+	k := newKeeper(dir, slog.New(slog.NewTextHandler(&log, nil)))
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	for _, m := range ms {
+		k.offer(m, time.Now())
+		if err := k.run(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return log.String()
+}
+
+func TestMemoryOutlivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "made", "when", "needed")
+		now := time.Now()
+		s := &service{state: State{Hold: Hold{Until: now.Add(4 * time.Second),
+			Last: now.Add(-6 * time.Second), Span: 10 * time.Second,
+			Manual: true}},
+			wishes: wishes{command: true, force: true, reason: "disk",
+				until: now.Add(30 * time.Minute)}}
+		if log := keep(t, dir, memory{"dns": s.remember(now)}); log != "" {
+			t.Fatalf("unexpected log: %s", log)
+		}
+		time.Sleep(48 * time.Hour) // the box was off: spans, not clock times
+		kept, err := newKeeper(dir, slog.Default()).load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := time.Now()
+		var back service
+		back.recall(kept["dns"], later)
+		want := Hold{Until: later.Add(4 * time.Second),
+			Last: later.Add(-6 * time.Second), Span: 10 * time.Second,
+			Manual: true}
+		if diff := cmp.Diff(want, back.state.Hold); diff != "" {
+			t.Errorf("unexpected hold (-want +got):\n%s", diff)
+		}
+		w := back.wishes
+		if !w.command || !w.force || w.reason != "disk" ||
+			!w.until.Equal(later.Add(30*time.Minute)) {
+			t.Errorf("unexpected drain: %+v", w)
+		}
+	})
+}
+
+func TestMemoryIsWrittenWhenItMatters(t *testing.T) {
+	k := newKeeper(t.TempDir(), slog.Default())
+	offered := func(r remembered, at time.Duration) bool {
+		k.offer(memory{"dns": r}, t0.Add(at))
+		select {
+		case <-k.next:
+			return true
+		default:
+			return false
+		}
+	}
+	s := func(d time.Duration) control.Duration { return control.Duration(d) }
+	for _, tt := range []struct {
+		name string
+		r    remembered
+		at   time.Duration
+		want bool
+	}{
+		{"the first", remembered{}, 0, true},
+		{"no change", remembered{}, time.Hour, false},
+		{"a drain", remembered{Drained: true, DrainLeft: s(10 * time.Hour)}, time.Hour, true},
+		{"its time runs", remembered{Drained: true, DrainLeft: s(9 * time.Hour)},
+			time.Hour + 59*time.Second, false},
+		{"a minute later", remembered{Drained: true, DrainLeft: s(8 * time.Hour)},
+			time.Hour + time.Minute, true},
+		{"a hold", remembered{HoldSpan: s(time.Second), HoldLeft: s(time.Second)},
+			time.Hour + time.Minute, true},
+	} {
+		if got := offered(tt.r, tt.at); got != tt.want {
+			t.Errorf("%s: written %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestMemoryTroubleIsAnAlarm(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := keep(t, file, memory{"a": {}}, memory{"b": {}})
+	if strings.Count(log, "level=ERROR") != 1 || !strings.Contains(log, file) {
+		t.Errorf("want one alarm that names the path, got:\n%s", log)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, memoryFile), []byte("{"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newKeeper(dir, slog.Default()).load(); err == nil {
+		t.Error("a torn file is no error")
+	}
+	if kept, err := newKeeper(t.TempDir(), slog.Default()).load(); err != nil ||
+		kept != nil {
+		t.Errorf("no file: unexpected %v, %v", kept, err)
+	}
+}
