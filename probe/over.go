@@ -21,20 +21,34 @@ func autoOver(median, timeout time.Duration) time.Duration {
 	return max(over, 2*median)
 }
 
+// backOver returns the threshold of lateness while a verdict of gray failure
+// stands: half of what it was for, so that a server on the edge does not come
+// and go, but not so little that a healthy one would be late.
+func backOver(over, median time.Duration) time.Duration {
+	return max(over/2, min(over, 2*median))
+}
+
 // baseline learns what is healthy for one check.
-type baseline struct{ seen latencies }
+type baseline struct {
+	seen latencies
+	mid  time.Duration // the median of what was seen
+}
 
 // learn takes a result in if it is healthy: passed, at level OK.
 func (b *baseline) learn(level Level, res Result) {
 	if level == OK && res.Cause == Passed {
 		b.seen.add(res.RTT())
+		b.mid = b.seen.stats().P50
 	}
 }
 
+// known tells whether enough is known to call anything late.
+func (b *baseline) known() bool { return len(b.seen.ring) >= baselineMin }
+
 // median returns the healthy median, zero as long as too little is known.
 func (b *baseline) median() time.Duration {
-	if len(b.seen.ring) < baselineMin {
+	if !b.known() {
 		return 0
 	}
-	return b.seen.stats().P50
+	return b.mid
 }

@@ -50,6 +50,9 @@ type Result struct {
 	Outcome string
 	// Alive is set if an answer of any content came: a sign of life.
 	Alive bool
+	// Late is set by the Runner if the probe was out for longer than the check's
+	// threshold of lateness.
+	Late bool
 	// Expires is when the server's certificate ends; zero if none was shown. It
 	// says nothing of the verdict.
 	Expires time.Time

@@ -23,6 +23,7 @@ type flight struct {
 	lateAt  time.Time // when it counts as late
 	overdue time.Time // when its prober is given up
 	late    bool
+	counted bool // it was known what late means when it was
 	stray   bool // given up; its result no longer counts
 }
 
@@ -160,7 +161,7 @@ func (s *run) launch(now time.Time) {
 	s.plan = s.plan.sent(now)
 	if s.strays >= strayMax {
 		text := fmt.Sprintf("%d earlier probes have not ended", s.strays)
-		s.take(Result{Sent: now, Done: now, Outcome: text})
+		s.take(&flight{}, Result{Sent: now, Done: now, Outcome: text})
 		return
 	}
 	deadline := now.Add(s.check.Timeout)
@@ -197,7 +198,7 @@ func (s *run) land(l landing) {
 		return
 	}
 	if s.ctx.Err() == nil {
-		s.take(l.result)
+		s.take(l.flight, l.result)
 	}
 }
 
@@ -205,16 +206,34 @@ func (s *run) land(l landing) {
 func (s *run) giveUp(f *flight, now time.Time) {
 	f.late, f.stray = true, true
 	s.strays++
-	s.take(Result{Sent: f.sent, Done: now, Cause: Silent, Outcome: "timeout; the probe did not end"})
+	s.take(f, Result{Sent: f.sent, Done: now, Cause: Silent, Outcome: "timeout; the probe did not end"})
 }
 
-// markLate makes a probe that is still out a reason for suspicion, unless one
-// that left later has passed.
+// markLate makes a probe that is still out a bad sample, and a reason for
+// suspicion unless one that left later has passed.
 func (s *run) markLate(f *flight, now time.Time) {
-	f.late = true
-	if s.verdict.Ready && !s.verdict.outdated(f.sent) {
+	was := s.verdict.Level
+	s.countLate(f, now)
+	switch {
+	case !s.verdict.Ready:
+		s.plan = s.plan.calm()
+	case !s.verdict.outdated(f.sent):
 		s.plan = s.plan.doubt(now)
 		s.hurry()
+	}
+	s.plan = s.plan.watch(s.verdict.watched())
+	if s.verdict.Level != was {
+		s.tell(was)
+	}
+}
+
+// countLate makes a probe that is late at now a bad sample, but not before it is
+// known what late means for this check.
+func (s *run) countLate(f *flight, now time.Time) {
+	f.late = true
+	if s.check.Over > 0 || s.healthy.known() {
+		f.counted = true
+		s.verdict = s.verdict.Late(s.check.Rules, now)
 	}
 }
 
@@ -234,15 +253,22 @@ func (s *run) hurry() {
 }
 
 // take judges a result and reports it.
-func (s *run) take(res Result) {
+func (s *run) take(f *flight, res Result) {
 	was := s.verdict.Level
+	now := time.Now()
+	if !f.late && res.Cause == Passed && res.Done.After(f.lateAt) {
+		// It came just before the timer that would have said so.
+		s.countLate(f, now)
+	}
+	res.Late = f.counted
 	s.verdict = s.verdict.Next(s.check.Rules, res)
 	s.last = res
 	if res.Cause != Refused && res.Cause != Unmade {
 		s.shown.add(res.RTT())
 	}
 	s.healthy.learn(s.verdict.Level, res)
-	s.plan = s.plan.after(s.verdict, res, s.lateOut(), time.Now())
+	s.plan = s.plan.after(s.verdict, res, s.lateOut(), now)
+	s.plan = s.plan.watch(s.verdict.watched())
 	s.hurry()
 	s.tell(was)
 }
@@ -271,10 +297,14 @@ func (s *run) tell(was Level) {
 
 // over returns the threshold of lateness now in force.
 func (s *run) over() time.Duration {
-	if s.check.Over > 0 {
-		return s.check.Over
+	median, over := s.healthy.median(), s.check.Over
+	if over == 0 {
+		over = autoOver(median, s.check.Timeout)
 	}
-	return autoOver(s.healthy.median(), s.check.Timeout)
+	if s.verdict.slow.stuck {
+		return backOver(over, median)
+	}
+	return over
 }
 
 // end waits for the probers, whose context is done, but not for one that does

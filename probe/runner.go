@@ -22,8 +22,8 @@ type Check struct {
 	// Over is for how long a probe may be out before it is late. Zero: ten times
 	// the healthy median, within the bounds that the design names.
 	Over time.Duration
-	// Rules judge the results. A zero SilentAfter or UnknownAfter stands for its
-	// default.
+	// Rules judge the results. A zero SilentAfter or UnknownAfter or a zero number
+	// of the SlowTest stands for its default.
 	Rules Rules
 }
 
@@ -66,6 +66,7 @@ func NewRunner(c Check, p Prober, b *Budget, report func(Report)) *Runner {
 	if c.Rules.UnknownAfter == 0 {
 		c.Rules.UnknownAfter = DefaultUnknownAfter
 	}
+	c.Rules.Slow = c.Rules.Slow.completed()
 	return &Runner{check: c, prober: p, budget: b, report: report, trips: make(chan struct{}, 1)}
 }
 

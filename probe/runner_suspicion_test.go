@@ -7,31 +7,6 @@ import (
 	"time"
 )
 
-// TestRunnerSlow proves that a server all of whose answers are late is looked
-// at fast, and that its verdict stays ok while they come.
-func TestRunnerSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := defaults()
-		c.Over = 50 * time.Millisecond
-		f := &fake{serve: passes}
-		h := start(t, c, f, nil)
-		defer h.end(t)
-		h.await(OK)
-		f.become(takes(200 * time.Millisecond))
-		time.Sleep(2 * time.Second)
-		before := f.count()
-		time.Sleep(2 * time.Second)
-		if got := f.count() - before; got < 39 {
-			t.Errorf("%d probes in 2 s, want one every 50 ms", got)
-		}
-		for len(h.reports) > 0 {
-			if r := <-h.reports; r.Verdict.Level != OK {
-				t.Fatalf("unexpected report %+v", r)
-			}
-		}
-	})
-}
-
 // TestRunnerLostPacket proves that one lost packet among probes that pass is
 // no reason for suspicion.
 func TestRunnerLostPacket(t *testing.T) {

@@ -9,7 +9,8 @@ const refusedAfter = 5 * time.Millisecond
 // schedule says when the next probe of a check leaves. It is a plain value.
 //
 // Steady probes leave on a grid, one every interval, whatever became of the
-// earlier ones. Under suspicion one leaves every fast interval. Only a check
+// earlier ones. Under suspicion one leaves every fast interval. While there is
+// some evidence of gray failure one leaves every watchPace. Only a check
 // that is Ready can be suspected: a fallen one has nothing to lose, and its
 // return is never looked at faster than the interval.
 type schedule struct {
@@ -18,6 +19,7 @@ type schedule struct {
 	next       time.Time // when the next probe leaves
 	last       time.Time // when the last one left
 	suspicious bool
+	watched    bool
 	tripped    time.Time // when a trip last started or renewed the suspicion
 }
 
@@ -37,10 +39,30 @@ func (s schedule) sent(now time.Time) schedule {
 		s.next = now.Add(s.fast)
 		return s
 	}
-	s.next = s.next.Add(s.interval)
+	s.next = s.next.Add(s.pace())
 	if !s.next.After(now) {
 		// A wait for the budget or a stall is not made up for in a burst.
-		s.next = now.Add(s.interval)
+		s.next = now.Add(s.pace())
+	}
+	return s
+}
+
+// pace returns the time between probes without suspicion.
+func (s schedule) pace() time.Duration {
+	if s.watched {
+		return min(s.interval, max(s.fast, watchPace))
+	}
+	return s.interval
+}
+
+// watch begins or ends the closer look at what may be a gray failure.
+func (s schedule) watch(on bool) schedule {
+	if on == s.watched {
+		return s
+	}
+	s.watched = on
+	if on || !s.suspicious {
+		s = s.by(s.last.Add(s.pace()))
 	}
 	return s
 }
@@ -51,7 +73,7 @@ func (s schedule) after(v Verdict, res Result, late bool, now time.Time) schedul
 	switch {
 	case !v.Ready || v.Level == Unknown:
 		return s.calm()
-	case v.Fails == 0 && res.Cause == Passed && !late && !res.Sent.Before(s.tripped):
+	case v.Fails == 0 && res.Cause == Passed && !res.Late && !late && !res.Sent.Before(s.tripped):
 		return s.calm()
 	case v.Fails > 0 && res.Cause == Refused:
 		return s.doubt(now).by(now.Add(refusedAfter))
@@ -74,11 +96,11 @@ func (s schedule) trip(now time.Time) schedule {
 	return s.by(now)
 }
 
-// calm ends suspicion: the next probe leaves an interval after the last.
+// calm ends suspicion: the next probe leaves at the steady pace after the last.
 func (s schedule) calm() schedule {
 	if s.suspicious {
 		s.suspicious = false
-		s.next = s.last.Add(s.interval)
+		s.next = s.last.Add(s.pace())
 	}
 	return s
 }

@@ -25,6 +25,8 @@ type Rules struct {
 	// UnknownAfter is how long Unknown may last, once probes cannot be made,
 	// before it becomes Sick.
 	UnknownAfter time.Duration
+	// Slow tells gray failure: bad samples that are many but not in a row.
+	Slow SlowTest
 }
 
 // Verdict is what a check's results say so far. The zero value is the start:
@@ -38,6 +40,9 @@ type Rules struct {
 //   - a pass of a probe that left before the newest failed one is a sign of
 //     life and leaves only that newest failure in the row, but it counts
 //     towards no rise.
+//
+// Beside the rows, every result is a sample of the test for gray failure
+// (slow.go): bad if it failed or was late.
 type Verdict struct {
 	// Level is the verdict; Reason is the evidence that led to it.
 	Level  Level
@@ -50,7 +55,8 @@ type Verdict struct {
 	// LastLife is when an answer of any content was last seen.
 	LastLife time.Time
 
-	row row
+	row  row
+	slow evidence
 }
 
 // row is the evidence that stands behind the counts.
@@ -70,7 +76,11 @@ func (v Verdict) Next(r Rules, res Result) Verdict {
 	if res.Alive || res.Cause == Passed {
 		v = v.saw(res.Done)
 	}
+	v = v.sample(r.Slow, res)
 	switch {
+	case res.Cause == Passed && res.Late && !v.Ready:
+		v = v.made()
+		v.Fails, v.Passes = 0, 0 // A right answer that is too late makes none rise.
 	case res.Cause == Passed:
 		v = v.pass(res)
 	case res.Cause.failed():
@@ -98,6 +108,8 @@ func (v Verdict) At(r Rules, now time.Time) Verdict {
 		return v.judgeUnmade(r, now)
 	case v.Fails >= atLeastOne(r.Fall):
 		return v.judgeFailing(r, now)
+	case v.slow.stuck && (v.Level != Dead || v.row.silent.IsZero()):
+		return v.fallen(v.slow.level(), v.slow.reason(v.row.outcome))
 	case v.Passes >= atLeastOne(r.Rise) && !v.Ready:
 		v.Ready = true
 		v.Level, v.Reason = OK, fmt.Sprintf("%d passes in a row", v.Passes)
@@ -120,6 +132,39 @@ func (v Verdict) Due(r Rules) (time.Time, bool) {
 		return v.row.silent.Add(r.SilentAfter), v.Level != Dead
 	}
 	return time.Time{}, false
+}
+
+// Late returns the verdict once a probe is late at the time now: it is a bad
+// sample from this moment on, and its Result must be marked Late.
+func (v Verdict) Late(r Rules, now time.Time) Verdict {
+	if !r.Slow.on() || v.fell() {
+		return v
+	}
+	v.slow = v.slow.bad(r.Slow, late, now)
+	return v.At(r, now)
+}
+
+// watched tells whether a closer look at what may be a gray failure is due.
+func (v Verdict) watched() bool { return v.Ready && v.slow.watched() }
+
+// fell tells whether the check is down for another reason than gray failure.
+func (v Verdict) fell() bool { return !v.Ready && !v.slow.stuck }
+
+// sample takes a result into the test for gray failure.
+func (v Verdict) sample(t SlowTest, res Result) Verdict {
+	switch bad := res.Cause.failed(); {
+	case !t.on() || res.Cause == Unmade:
+	case v.fell():
+		v.slow = v.slow.whileDown(t, res)
+	case res.Late && bad:
+		v.slow = v.slow.recast()
+	case res.Late:
+	case bad:
+		v.slow = v.slow.bad(t, failed, res.Done)
+	default:
+		v.slow = v.slow.good(t, res.Done)
+	}
+	return v
 }
 
 // saw notes a sign of life.

@@ -345,11 +345,12 @@ func TestVerdictSaw(t *testing.T) {
 	if v.Passes != 0 || !v.LastLife.Equal(at(3600)) {
 		t.Errorf("%d passes, last sign of life after %v", v.Passes, v.LastLife.Sub(epoch))
 	}
-	silent(6599)
-	want(Sick, "5 failures in a row: timeout; still answers . NS")
-	silent(6600)
+	silent(4500) // It left at 4000: the silence counts from there.
+	silent(6999)
+	want(Sick, "6 failures in a row: timeout; still answers . NS")
+	silent(7000)
 	want(Dead, "no sign of life for 3s: timeout")
-	v = v.Next(usual, Result{Sent: at(7000), Done: at(7001), Cause: Passed, Alive: true})
+	v = v.Next(usual, Result{Sent: at(7100), Done: at(7101), Cause: Passed, Alive: true})
 	for _, ms := range []int{8000, 9000, 10000} {
 		silent(ms)
 	}
