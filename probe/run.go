@@ -20,10 +20,12 @@ const (
 // flight is one probe under way.
 type flight struct {
 	sent    time.Time // when it left
+	ends    time.Time // its deadline
 	lateAt  time.Time // when it counts as late
 	overdue time.Time // when its prober is given up
 	late    bool
 	counted bool // it was known what late means when it was
+	void    bool // out during a stall; its result does not count
 	stray   bool // given up; its result no longer counts
 }
 
@@ -50,6 +52,8 @@ type run struct {
 	gone    chan struct{} // closed when nobody receives from landed any more
 	ticket  *ticket       // nil: no probe waits for the budget
 	timer   *time.Timer
+	armed   time.Time // when the timer is due
+	awake   time.Time // when the owner last woke
 }
 
 // newRun returns the state at the start.
@@ -64,33 +68,45 @@ func newRun(ctx context.Context, r *Runner) *run {
 		landed:  make(chan landing),
 		gone:    make(chan struct{}),
 		timer:   time.NewTimer(0),
+		awake:   now,
 	}
 }
 
-// arm sets the timer to whatever is due first.
+// arm sets the timer to whatever is due first, or to the next pulse.
 func (s *run) arm(now time.Time) {
-	due, ok := s.verdict.Due(s.check.Rules)
+	due := now.Add(pulse)
 	first := func(t time.Time) {
-		if !ok || t.Before(due) {
-			due, ok = t, true
+		if t.Before(due) {
+			due = t
 		}
+	}
+	if t, ok := s.verdict.Due(s.check.Rules); ok {
+		first(t)
 	}
 	if s.free() {
 		first(s.plan.next)
 	}
-	if t, wanted := s.lookDue(); wanted {
+	if t, ok := s.lookDue(); ok {
 		first(t)
 	}
 	for f := range s.flights {
-		if !f.late {
-			first(f.lateAt)
-		}
-		if !f.stray {
-			first(f.overdue)
-		}
+		f.dues(now, first)
 	}
-	if ok {
-		s.timer.Reset(due.Sub(now))
+	s.armed = later(due, now)
+	s.timer.Reset(s.armed.Sub(now))
+}
+
+// dues passes on when something is due for the flight. Nothing is to be done at
+// its deadline, but a stall then would be one of its prober too.
+func (f *flight) dues(now time.Time, first func(time.Time)) {
+	if !f.late {
+		first(f.lateAt)
+	}
+	if !f.stray {
+		first(f.overdue)
+	}
+	if f.ends.After(now) {
+		first(f.ends)
 	}
 }
 
@@ -165,7 +181,7 @@ func (s *run) launch(now time.Time) {
 		return
 	}
 	deadline := now.Add(s.check.Timeout)
-	f := &flight{sent: now, lateAt: now.Add(s.over()), overdue: deadline.Add(overdueAfter)}
+	f := &flight{sent: now, ends: deadline, lateAt: now.Add(s.over()), overdue: deadline.Add(overdueAfter)}
 	s.flights[f] = struct{}{}
 	go s.fly(f, deadline)
 }
@@ -197,7 +213,7 @@ func (s *run) land(l landing) {
 		s.strays--
 		return
 	}
-	if s.ctx.Err() == nil {
+	if s.ctx.Err() == nil && !l.flight.void {
 		s.take(l.flight, l.result)
 	}
 }
@@ -206,6 +222,9 @@ func (s *run) land(l landing) {
 func (s *run) giveUp(f *flight, now time.Time) {
 	f.late, f.stray = true, true
 	s.strays++
+	if f.void {
+		return
+	}
 	s.take(f, Result{Sent: f.sent, Done: now, Cause: Silent, Outcome: "timeout; the probe did not end"})
 }
 
@@ -276,7 +295,7 @@ func (s *run) take(f *flight, res Result) {
 // lateOut tells whether a probe is out late that the verdict would still count.
 func (s *run) lateOut() bool {
 	for f := range s.flights {
-		if f.late && !s.verdict.outdated(f.sent) {
+		if f.late && !f.void && !s.verdict.outdated(f.sent) {
 			return true
 		}
 	}

@@ -81,27 +81,38 @@ func (r *Runner) Suspect() {
 
 // Run probes until ctx is done, the first time at once. It then ends the
 // probes under way, drops their results, and returns nil. Every Run starts
-// with nothing known.
+// with nothing known, and so does a Run that finds that for more than 3 s it was
+// not scheduled; a shorter stall voids the probes that were out.
 func (r *Runner) Run(ctx context.Context) error {
 	s := newRun(ctx, r)
 	defer s.end()
 	for ctx.Err() == nil {
 		s.arm(time.Now())
-		select {
-		case <-ctx.Done():
-		case <-s.timer.C:
-			s.tick(time.Now())
-		case <-s.grantC():
-			s.launch(time.Now())
-		case l := <-s.landed:
-			s.land(l)
-		case <-s.lookC():
-			s.lookNow(time.Now())
-		case l := <-s.search.sights:
-			s.see(l)
-		case <-r.trips:
-			s.trip(time.Now())
-		}
+		act := s.wait()
+		now := time.Now()
+		s.woke(now)
+		act(now)
+		s.rest(time.Now())
 	}
 	return nil
+}
+
+// wait waits for what happens next and returns what is to be done about it.
+func (s *run) wait() func(now time.Time) {
+	select {
+	case <-s.ctx.Done():
+		return func(time.Time) {}
+	case <-s.timer.C:
+		return s.tick
+	case <-s.grantC():
+		return s.launch
+	case l := <-s.landed:
+		return func(time.Time) { s.land(l) }
+	case <-s.lookC():
+		return s.lookNow
+	case l := <-s.search.sights:
+		return func(time.Time) { s.see(l) }
+	case <-s.trips:
+		return s.trip
+	}
 }

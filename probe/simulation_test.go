@@ -95,8 +95,13 @@ func trips(k stream, share float64, n int, span time.Duration) int {
 	return count
 }
 
-// patienceMost is how long a trial is waited for.
-const patienceMost = 2 * time.Hour
+// patienceMost returns how long a trial is waited for.
+func patienceMost() time.Duration {
+	if *simulateFull {
+		return 2 * time.Hour
+	}
+	return 20 * time.Minute
+}
 
 // delay returns how long the sequential test takes from a fault at a random
 // phase.
@@ -105,7 +110,7 @@ func delay(k stream, share float64, trial int) time.Duration {
 	s := simulate(simulated(), k.make(r, share))
 	phase := time.Duration(r.Float64() * float64(time.Second))
 	s.plan.next = epoch.Add(phase)
-	s.run(patienceMost)
+	s.run(patienceMost())
 	return s.now.Sub(epoch)
 }
 
@@ -114,7 +119,7 @@ func tripDelay(k stream, share float64, n, trial int) time.Duration {
 	r := source(trial)
 	answer, w := k.make(r, share), p95{ring: make([]bool, n)}
 	at := time.Duration(r.Float64() * float64(time.Second))
-	for ; at < patienceMost; at += time.Second {
+	for ; at < patienceMost(); at += time.Second {
 		if took, _ := answer(at); w.add(took > simulated().Over) {
 			return at + simulated().Over
 		}
@@ -128,7 +133,7 @@ func back(share float64, trial int) time.Duration {
 	c.Over /= 2
 	s := simulate(c, streams[0].make(source(trial), share))
 	s.verdict = Verdict{Level: Slow, slow: evidence{score: DefaultThreshold, stuck: true}}
-	s.run(patienceMost)
+	s.run(patienceMost())
 	return s.now.Sub(epoch)
 }
 
@@ -138,7 +143,7 @@ func spread(times []time.Duration) string {
 	text := func(p int) string {
 		d := percentile(times, p)
 		switch {
-		case d >= patienceMost:
+		case d >= patienceMost():
 			return "-"
 		case d >= 10*time.Minute:
 			return fmt.Sprintf("%.0f min", d.Minutes())
@@ -171,7 +176,7 @@ func cellsOf(cells ...string) string { return "| " + strings.Join(cells, " | ") 
 // TestSimulationLeavings prints how often a server that is bad for a share of
 // the samples is left, and proves that 5 % never are.
 func TestSimulationLeavings(t *testing.T) {
-	span := 2 * 24 * time.Hour
+	span := 24 * time.Hour
 	if *simulateFull {
 		span = 365 * 24 * time.Hour
 	}
@@ -195,7 +200,7 @@ func TestSimulationLeavings(t *testing.T) {
 // TestSimulationDelay prints how long a gray server is not left, and proves the
 // numbers that are asked for.
 func TestSimulationDelay(t *testing.T) {
-	trials := 40
+	trials := 25
 	if *simulateFull {
 		trials = 2000
 	}
@@ -227,7 +232,7 @@ func TestSimulationDelay(t *testing.T) {
 
 // TestSimulationReturn prints how long a server that was gray is waited for.
 func TestSimulationReturn(t *testing.T) {
-	trials := 40
+	trials := 25
 	if *simulateFull {
 		trials = 2000
 	}

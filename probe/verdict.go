@@ -144,6 +144,17 @@ func (v Verdict) Late(r Rules, now time.Time) Verdict {
 	return v.At(r, now)
 }
 
+// stalled returns the verdict after a time in which nobody looked: it says
+// nothing, so a silence does not grow by it.
+func (v Verdict) stalled(d time.Duration) Verdict {
+	for _, since := range []*time.Time{&v.row.silent, &v.row.blind} {
+		if !since.IsZero() {
+			*since = since.Add(d)
+		}
+	}
+	return v
+}
+
 // watched tells whether a closer look at what may be a gray failure is due.
 func (v Verdict) watched() bool { return v.Ready && v.slow.watched() }
 
