@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recuse/lab/authority"
 	"recuse/lab/load"
 	"recuse/lab/topology"
 )
@@ -30,10 +31,21 @@ type asker struct {
 // each time.
 func asking(t testing.TB, lab *topology.Lab, rate float64) *asker {
 	t.Helper()
+	return askingFor(t, lab, rate, nil)
+}
+
+// internet are names that a resolver knows, or can find out, without the house.
+func internet() load.Mix {
+	return append(load.Mix(authority.Popular()), "{random}."+authority.Fresh, "{random}."+authority.Fresh)
+}
+
+// askingFor is asking with names of its own.
+func askingFor(t testing.TB, lab *topology.Lab, rate float64, mix load.Mix) *asker {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	a := &asker{stop: stop, done: make(chan []load.Record, 1)}
 	go func() {
-		records, _ := load.Run(ctx, load.Config{Rate: rate, // ours, and right: no error
+		records, _ := load.Run(ctx, load.Config{Rate: rate, Mix: mix, // ours, and right: no error
 			Ask: load.UDP(netip.AddrPortFrom(anycast4.Addr(), 53), load.DefaultTimeout, lab.Client.Dial)})
 		a.done <- records
 	}()

@@ -216,16 +216,35 @@ func resolverHangs(t *testing.T, lab *topology.Lab) {
 }
 
 // authorityFails has every resolver answer SERVFAIL for the local zone: all
-// are sick, which leaves the routing until nodes can yield, and comes back.
+// are sick and become second choice, all stay, and names of the internet
+// resolve as if nothing were.
 func authorityFails(t *testing.T, lab *topology.Lab) {
+	client := askingFor(t, lab, 100, internet())
 	must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.ServFail))
-	announced(t, lab)
 	for _, n := range lab.Nodes {
-		reason(t, n, "SERVFAIL")
-		says(t, n, "sick", func(s control.Service) bool { return s.Level == "sick" })
+		says(t, n, "depreferred and sick", func(s control.Service) bool {
+			return s.Stance == "depreferred" && s.Level == "sick" && strings.Contains(s.Reason, "SERVFAIL") &&
+				s.OthersKnown == "nobody"
+		})
 	}
+	lasts(t, 3*time.Second, "three next hops", func() (bool, string) {
+		got, err := lab.Router.NextHops(anycast4)
+		return err == nil && len(got) == 3, fmt.Sprint(got, err)
+	})
 	must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.None))
-	announced(t, lab, lab.Nodes...)
+	serving(t, lab)
+	lossless(t, client, 300)
+}
+
+// lossless ends a client that must have asked that often and lost nothing.
+func lossless(t *testing.T, client *asker, asked int) {
+	t.Helper()
+	f := client.end()
+	t.Logf("%d questions, %d lost, %d failures, longest gap %v, p99 %v, by node %v", f.Asked, f.Lost, f.Bad,
+		f.WorstGap.Round(time.Millisecond), f.P99.Round(time.Microsecond), f.Nodes)
+	if f.Asked < asked || f.Lost != 0 || f.Bad != 0 {
+		t.Errorf("the client asked %d times (want %d), lost %d, got %d failures", f.Asked, asked, f.Lost, f.Bad)
+	}
 }
 
 // staleAnswers replaces a node's resolver by one that answers everything and

@@ -58,11 +58,12 @@ func network(t testing.TB, o topology.Options, edit func(node int, c tree)) *top
 }
 
 // quick shortens what a test would only wait for. The checks stay within the
-// budget of 600 probes a minute.
+// budget of 600 probes a minute; the holds are over before anybody looks.
 func quick(c tree) {
 	for _, s := range c["services"].([]any) {
 		s := s.(tree)
-		s["drain"] = "300ms"
+		s["drain"], s["yield_wait"] = "300ms", "1s"
+		s["hold"] = tree{"min": "50ms", "max": "100ms"}
 		for _, check := range s["checks"].([]any) {
 			check := check.(tree)
 			check["interval"], check["timeout"], check["rise"] = "200ms", "300ms", 3

@@ -1,10 +1,14 @@
 package lab_test
 
 import (
+	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"recuse/agent/control"
 	"recuse/lab/authority"
 	"recuse/lab/topology"
 )
@@ -15,16 +19,21 @@ var (
 	web6 = netip.MustParsePrefix("2001:db8:8::53/128")
 )
 
-// second adds a service with its own link, addresses and check: it asks for
-// names of the internet, the first service for names of the house.
+// second adds a service with its own link, addresses and checks: one asks for
+// names of the internet, the first service for names of the house; the other
+// is a script, which says that the service is sick while a file is there.
 func second(_ int, c tree) {
 	first := service(c, 0)
 	dns := tree{"server": "127.0.0.1:53", "name": "{random}.fresh.internet.example", "type": "A"}
 	check := tree{"name": "internet", "dns": dns, "interval": "200ms", "timeout": "300ms", "rise": 3}
+	// The state directory is the only path of the node that is known here.
+	script := tree{"name": "switch", "exec": tree{"command": []string{"/usr/bin/test", "!", "-e",
+		filepath.Join(c["state_dir"].(string), "sick")}}, "interval": "200ms", "rise": 2, "fall": 2}
 	c["services"] = append(c["services"].([]any), tree{
-		"name": "web", "addresses": []string{web4.String(), web6.String()}, "drain": "300ms",
+		"name": "web", "addresses": []string{web4.String(), web6.String()}, "drain": "300ms", "yield_wait": "1s",
+		"hold":   first["hold"],
 		"link":   tree{"name": "anycast1", "kind": first["link"].(tree)["kind"]},
-		"checks": []any{check},
+		"checks": []any{check, script},
 	})
 }
 
@@ -43,17 +52,31 @@ func TestTwo(t *testing.T) {
 	}
 	both(t)
 	t.Run("services move independently", func(t *testing.T) {
+		sick := n2.Path("state/sick")
+		never(t, lab.Routers[0], anycast4, func() {
+			never(t, lab.Routers[1], anycast4, func() {
+				must(t, os.WriteFile(sick, nil, 0o600))
+				for _, r := range lab.Routers {
+					hops(t, r, web4, n1.V4)
+					hops(t, r, web6, n1.V6)
+				}
+				eventually(t, "the second service withdrawn alone", func() (bool, string) {
+					st, code := status(t, n2)
+					return code == 3 && st.Services[0].Stance == "announced" && st.Services[1].Stance == "withdrawn",
+						fmt.Sprintf("%d %+v", code, st.Services)
+				})
+				must(t, os.Remove(sick))
+				both(t)
+			})
+		})
 		never(t, lab.Routers[0], web4, func() {
 			never(t, lab.Routers[1], web4, func() {
 				must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.ServFail))
-				announced(t, lab)
-				if _, code := status(t, n1); code != 3 {
-					t.Errorf("exit code %d with one of two services announced, want 3", code)
-				}
+				says(t, n1, "first service second choice", func(s control.Service) bool { return s.Stance == "depreferred" })
+				must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.None))
+				serving(t, lab)
 			})
 		})
-		must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.None))
-		both(t)
 		must(t, n2.LinkDown("anycast1"))
 		for _, r := range lab.Routers {
 			hops(t, r, web4, n1.V4)
