@@ -113,7 +113,7 @@ func (b *Box) DeleteGuard(p netip.Prefix) {
 // String renders the link and every unreachable IPv6 route of the namespace,
 // those of the kernel's own left out. It is what Fake's String is.
 func (b *Box) String() string {
-	found, err := netlink.LinkByName(b.name)
+	found, err := whole(func() (netlink.Link, error) { return netlink.LinkByName(b.name) })
 	var l netlinkx.Link
 	if !errors.As(err, new(netlink.LinkNotFoundError)) {
 		b.must("read it", err)
@@ -126,7 +126,9 @@ func (b *Box) String() string {
 
 // addresses returns the addresses of global scope on the link.
 func (b *Box) addresses(l netlink.Link) []netlinkx.Address {
-	list, err := netlink.AddrList(l, netlink.FAMILY_ALL)
+	list, err := whole(func() ([]netlink.Addr, error) {
+		return netlink.AddrList(l, netlink.FAMILY_ALL)
+	})
 	b.must("read its addresses", err)
 	var all []netlinkx.Address
 	for _, a := range list {
@@ -143,7 +145,9 @@ func (b *Box) addresses(l netlink.Link) []netlinkx.Address {
 
 // guards returns the unreachable IPv6 routes of the main table.
 func (b *Box) guards() []netip.Prefix {
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V6)
+	routes, err := whole(func() ([]netlink.Route, error) {
+		return netlink.RouteList(nil, netlink.FAMILY_V6)
+	})
 	b.must("read the routes", err)
 	var all []netip.Prefix
 	for _, r := range routes {
@@ -152,6 +156,17 @@ func (b *Box) guards() []netip.Prefix {
 		}
 	}
 	return all
+}
+
+// whole repeats a dump that a change of the kernel's tables has interrupted. A
+// test that polls while an agent writes meets that often.
+func whole[T any](dump func() (T, error)) (T, error) {
+	const tries = 100
+	v, err := dump()
+	for i := 1; i < tries && errors.Is(err, netlink.ErrDumpInterrupted); i++ {
+		v, err = dump()
+	}
+	return v, err
 }
 
 // addr returns p as the library wants it.
