@@ -156,6 +156,9 @@ func (s *run) free() bool {
 
 // ask lets a probe leave, once the budget allows.
 func (s *run) ask(now time.Time) {
+	if s.ctx.Err() != nil {
+		return // A probe that the end has ended does not make room for another.
+	}
 	if s.budget == nil {
 		s.launch(now)
 		return
