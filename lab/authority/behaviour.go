@@ -2,6 +2,8 @@ package authority
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +26,33 @@ const (
 type Behaviour struct {
 	Delay   time.Duration `json:"delay"`
 	Failure Failure       `json:"failure"`
+	// Part is the share of the queries, drawn at random, that are treated so,
+	// from 0 to 1; the others are answered well. 0 means all.
+	Part float64 `json:"part"`
+}
+
+// drawn is the behaviour for one query.
+func (b Behaviour) drawn() Behaviour {
+	if b.Part > 0 && rand.Float64() >= b.Part {
+		return Behaviour{}
+	}
+	return b
+}
+
+// check refuses a behaviour that cannot be.
+func (b Behaviour) check() error {
+	switch b.Failure {
+	case None, Drop, ServFail:
+	default:
+		return fmt.Errorf("failure %q: must be %q, %q or empty", b.Failure, Drop, ServFail)
+	}
+	if b.Delay < 0 {
+		return fmt.Errorf("delay %v: must not be negative", b.Delay)
+	}
+	if b.Part < 0 || b.Part > 1 {
+		return fmt.Errorf("part %v: must be from 0 to 1", b.Part)
+	}
+	return nil
 }
 
 // Zone is a zone's state for its watchers: how it behaves, how many queries
@@ -37,28 +66,31 @@ type Zone struct {
 
 // state holds the behaviour and the counters of every zone.
 type state struct {
-	mu    sync.Mutex
-	zones map[string]*Zone
+	mu      sync.Mutex
+	zones   map[string]*Zone
+	clients map[pair]Behaviour // of a zone towards one client
+}
+
+// pair is a zone and one of its clients.
+type pair struct {
+	apex   string
+	client netip.Addr
 }
 
 // newState makes the state for the zones of that content, all behaving.
 func newState(content map[string]*zone) *state {
-	s := &state{zones: make(map[string]*Zone, len(content))}
+	s := &state{zones: make(map[string]*Zone, len(content)), clients: map[pair]Behaviour{}}
 	for apex := range content {
 		s.zones[apex] = &Zone{}
 	}
 	return s
 }
 
-// set gives the zone a behaviour.
-func (s *state) set(apex string, b Behaviour) error {
-	switch b.Failure {
-	case None, Drop, ServFail:
-	default:
-		return fmt.Errorf("failure %q: must be %q, %q or empty", b.Failure, Drop, ServFail)
-	}
-	if b.Delay < 0 {
-		return fmt.Errorf("delay %v: must not be negative", b.Delay)
+// set gives the zone a behaviour, towards these clients or, if there are none,
+// towards all that have none of their own.
+func (s *state) set(apex string, b Behaviour, clients []netip.Addr) error {
+	if err := b.check(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,20 +98,31 @@ func (s *state) set(apex string, b Behaviour) error {
 	if !ok {
 		return fmt.Errorf("zone %q: not served here", apex)
 	}
-	z.Behaviour = b
+	if len(clients) == 0 {
+		z.Behaviour = b
+	}
+	for _, c := range clients {
+		if s.clients[pair{apex, c}] = b; b == (Behaviour{}) {
+			delete(s.clients, pair{apex, c})
+		}
+	}
 	return nil
 }
 
-// count notes a query to the zone and returns how to treat it.
-func (s *state) count(apex string) Behaviour {
+// count notes a client's query to the zone and returns how to treat it.
+func (s *state) count(apex string, client netip.Addr) Behaviour {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	z := s.zones[apex]
 	z.Queries++
-	if z.Failure != None {
+	b, ok := s.clients[pair{apex, client}]
+	if !ok {
+		b = z.Behaviour
+	}
+	if b = b.drawn(); b.Failure != None {
 		z.Failed++
 	}
-	return z.Behaviour
+	return b
 }
 
 // snapshot copies the state of all zones.

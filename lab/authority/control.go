@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 )
 
 // request is one line from a Client; without a zone it only asks for the state.
 type request struct {
-	Zone      string    `json:"zone,omitempty"`
-	Behaviour Behaviour `json:"behaviour"`
+	Zone      string       `json:"zone,omitempty"`
+	Behaviour Behaviour    `json:"behaviour"`
+	Clients   []netip.Addr `json:"clients,omitempty"`
 }
 
 // reply is the server's line: the state of all zones, or why it refused.
@@ -42,7 +44,7 @@ func (s *Server) control(conn net.Conn) {
 		}
 		var rep reply
 		if req.Zone != "" {
-			if err := s.state.set(req.Zone, req.Behaviour); err != nil {
+			if err := s.state.set(req.Zone, req.Behaviour, req.Clients); err != nil {
 				rep.Error = err.Error()
 			}
 		}
@@ -57,9 +59,10 @@ func (s *Server) control(conn net.Conn) {
 type Client struct{ Socket string }
 
 // Set gives a zone a behaviour; every query that comes after Set has returned
-// is treated so.
-func (c Client) Set(ctx context.Context, zone string, b Behaviour) error {
-	_, err := c.do(ctx, request{Zone: zone, Behaviour: b})
+// is treated so. With clients it is how the zone treats these addresses alone,
+// until they are given the zero Behaviour.
+func (c Client) Set(ctx context.Context, zone string, b Behaviour, clients ...netip.Addr) error {
+	_, err := c.do(ctx, request{Zone: zone, Behaviour: b, Clients: clients})
 	return err
 }
 

@@ -2,6 +2,10 @@
 // zone "lan." and an "internet" zone, each with a delay and a failure that a
 // test sets while it runs.
 //
+// A failure or delay may be towards some clients alone, and may meet a part of
+// the queries only. On a node it stands in for a resolver that can be slow,
+// wrong or silent at will.
+//
 // It runs as a process of its own (recuse-authority), so that the lab's load
 // generator and the server do not share a scheduler. A Client steers it over a
 // Unix socket with one JSON object a line.

@@ -2,9 +2,13 @@ package authority
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/miekg/dns"
@@ -14,12 +18,14 @@ import (
 type Config struct {
 	Listen  []netip.AddrPort // DNS, over UDP and TCP; one socket each, so that answers bear the right source
 	Control string           // path of the Unix socket for a Client
+	NSID    string           // whom it says it is, to those who ask (RFC 5001); none: nobody
 }
 
 // Server answers for the lab's zones.
 type Server struct {
 	content map[string]*zone
 	state   *state
+	nsid    string
 	ctx     context.Context // ends the delayed answers
 }
 
@@ -28,7 +34,7 @@ func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	content := zones()
-	s := &Server{content: content, state: newState(content), ctx: ctx}
+	s := &Server{content: content, state: newState(content), nsid: c.NSID, ctx: ctx}
 	var stops []func()
 	defer func() {
 		for _, stop := range stops {
@@ -47,6 +53,10 @@ func Run(ctx context.Context, c Config) error {
 		}
 	}
 	// The socket is made last: once it is there, the zones are served.
+	// A run that was killed leaves its own behind.
+	if err := os.Remove(c.Control); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("failed to remove old control socket: %w", err)
+	}
 	control, err := net.Listen("unix", c.Control)
 	if err != nil {
 		return fmt.Errorf("failed to listen on control socket %s: %w", c.Control, err)
@@ -89,8 +99,9 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, req *dns.Msg) {
 		_ = w.WriteMsg(m)
 		return
 	}
+	s.identify(m, req)
 	z := find(s.content, req.Question[0].Name)
-	b := s.state.count(z.apex)
+	b := s.state.count(z.apex, source(w))
 	if b.Failure == Drop || !wait(s.ctx, b.Delay) {
 		return
 	}
@@ -102,6 +113,32 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, req *dns.Msg) {
 	// The asker has its own deadline; an answer that cannot be sent is lost
 	// like any other.
 	_ = w.WriteMsg(m)
+}
+
+// identify says who answers, to a query that asks for it.
+func (s *Server) identify(m, req *dns.Msg) {
+	opt := req.IsEdns0()
+	if s.nsid == "" || opt == nil {
+		return
+	}
+	for _, o := range opt.Option {
+		if o.Option() == dns.EDNS0NSID {
+			m.SetEdns0(opt.UDPSize(), false)
+			m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID,
+				Nsid: hex.EncodeToString([]byte(s.nsid))}}
+		}
+	}
+}
+
+// source is the client's address.
+func source(w dns.ResponseWriter) netip.Addr {
+	switch a := w.RemoteAddr().(type) {
+	case *net.UDPAddr:
+		return a.AddrPort().Addr().Unmap()
+	case *net.TCPAddr:
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
 }
 
 // wait lets d pass and reports whether ctx still stands.

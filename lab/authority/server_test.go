@@ -134,6 +134,7 @@ func TestSetRefuses(t *testing.T) {
 		{"unknown zone", "nowhere.", Behaviour{}, `zone "nowhere.": not served here`},
 		{"unknown failure", LAN, Behaviour{Failure: "explode"}, `failure "explode": must be`},
 		{"negative delay", LAN, Behaviour{Delay: -1}, "must not be negative"},
+		{"more than all", LAN, Behaviour{Part: 1.5}, "part 1.5: must be from 0 to 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,6 +143,67 @@ func TestSetRefuses(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestClients has the zone fail for one client alone, and then for all but one.
+func TestClients(t *testing.T) {
+	r := start(t)
+	me, you := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
+	wrong, late := Behaviour{Failure: ServFail}, Behaviour{Delay: time.Millisecond}
+	steps := []struct {
+		name      string
+		behaviour Behaviour
+		clients   []netip.Addr
+		want      string
+	}{
+		{"another client", wrong, []netip.Addr{you}, "NOERROR"},
+		{"both", wrong, []netip.Addr{you, me}, "SERVFAIL"},
+		{"the zone well", Behaviour{}, nil, "SERVFAIL"},
+		{"this one well", Behaviour{}, []netip.Addr{me}, "NOERROR"},
+		{"the zone wrong", wrong, nil, "SERVFAIL"},
+		{"this one only late", late, []netip.Addr{me}, "NOERROR"},
+		{"no word of this one", Behaviour{}, []netip.Addr{me}, "SERVFAIL"},
+	}
+	for _, s := range steps {
+		if err := r.Set(t.Context(), LAN, s.behaviour, s.clients...); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := r.ask("udp", "nas.lan.", 5*time.Second); got != s.want {
+			t.Errorf("%s: %q, want %q", s.name, got, s.want)
+		}
+	}
+}
+
+// TestPart has a part of the queries fail: neither none nor all.
+func TestPart(t *testing.T) {
+	wrong := 0
+	for range 2000 {
+		if (Behaviour{Failure: ServFail, Part: 0.3}).drawn().Failure != None {
+			wrong++
+		}
+	}
+	if wrong < 450 || wrong > 750 { // 600 +- seven standard deviations
+		t.Errorf("%d of 2000 fail, want about 600", wrong)
+	}
+}
+
+// TestNSID asks for the server's name, and does not.
+func TestNSID(t *testing.T) {
+	s := &Server{nsid: "n1"}
+	asks := new(dns.Msg).SetQuestion("nas.lan.", dns.TypeA)
+	plain := new(dns.Msg).SetReply(asks)
+	s.identify(plain, asks)
+	if plain.IsEdns0() != nil {
+		t.Error("named without being asked")
+	}
+	asks.SetEdns0(1232, false)
+	asks.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
+	named := new(dns.Msg).SetReply(asks)
+	s.identify(named, asks)
+	opt := named.IsEdns0()
+	if opt == nil || len(opt.Option) != 1 || opt.Option[0].String() != "6e31" {
+		t.Errorf("unexpected EDNS %v", opt)
 	}
 }
 

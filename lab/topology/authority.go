@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -64,6 +65,19 @@ func (a *Authority) SetFailure(ctx context.Context, zone string, f authority.Fai
 		return err
 	}
 	return a.client.Set(ctx, zone, authority.Behaviour{Delay: zones[zone].Delay, Failure: f})
+}
+
+// SetFor is how the zone treats the resolvers of these nodes alone, until they
+// are given the zero Behaviour.
+func (a *Authority) SetFor(ctx context.Context, zone string, b authority.Behaviour, nodes ...*Node) error {
+	var clients []netip.Addr
+	for _, n := range nodes {
+		clients = append(clients, n.V4, n.V6)
+	}
+	if len(clients) == 0 {
+		return errors.New("failed to set behaviour: towards no node")
+	}
+	return a.client.Set(ctx, zone, b, clients...)
 }
 
 // Zones returns how every zone behaves and what it has been asked.

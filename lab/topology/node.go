@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+
+	"recuse/lab/authority"
 )
 
 // Node is a box with a resolver and an agent.
@@ -14,12 +16,13 @@ type Node struct {
 	Index    int    // from 0
 	ASN      uint32 // its own AS
 	V4, V6   netip.Addr
-	Resolver *Process // unbound
+	Resolver *Process // unbound, or the switchable one
 	Agent    *Process // recuse run; nil in a lab without recuse
 
-	recuse string
-	askAt  netip.Addr // an address at which the resolver listens
-	tree   map[string]any
+	recuse    string
+	behaviour *authority.Client // of a switchable resolver, else nil
+	askAt     netip.Addr        // an address at which the resolver listens
+	tree      map[string]any
 }
 
 // newNode describes the node's processes.
@@ -29,9 +32,13 @@ func newNode(h *Host, index int, o Options) *Node {
 		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
 		recuse: o.Recuse, askAt: o.askAt(),
 	}
-	n.Resolver = h.process("unbound", func() []string {
-		return []string{tool("unbound"), "-d", "-p", "-c", n.Path("unbound.conf")}
-	})
+	if o.Switchable {
+		n.Resolver = n.switchable(o.Authority)
+	} else {
+		n.Resolver = h.process("unbound", func() []string {
+			return []string{tool("unbound"), "-d", "-p", "-c", n.Path("unbound.conf")}
+		})
+	}
 	if o.Recuse != "" {
 		n.Agent = h.process("recuse", func() []string {
 			return []string{o.Recuse, "run", "-c", n.Path(ConfigFile)}

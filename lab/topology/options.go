@@ -40,6 +40,9 @@ type Options struct {
 
 	ResolverListen []netip.Addr // unbound's addresses; none: all, present and future
 	ResolverExtra  string       // more lines for unbound's server section
+	// Switchable puts an authority of its own on every node in place of
+	// unbound: a resolver that is slow, wrong or silent at will (Node.Behave).
+	Switchable bool
 
 	// What New does not start, for a test that starts it later by itself.
 	WithoutRouter, WithoutResolver, WithoutAgent bool

@@ -23,11 +23,12 @@ func run(args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("recuse-authority", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	listen := flags.String("listen", "", "addresses with port, separated by commas")
+	nsid := flags.String("nsid", "", "whom it says it is, to those who ask")
 	control := flags.String("control", "", "path of the control socket")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	c := authority.Config{Control: *control}
+	c := authority.Config{Control: *control, NSID: *nsid}
 	for s := range strings.SplitSeq(*listen, ",") {
 		addr, err := netip.ParseAddrPort(s)
 		if err != nil {
