@@ -45,8 +45,7 @@ func (p *parser) check(path string, r rawCheck) Check {
 	p.kind(path, r, &c)
 	c.Check = p.schedule(path, r, c.Kind)
 	c.Name = p.name(path+".name", r.Name, c.Kind)
-	c.Slow = p.slow(path+".slow", r.Slow, c.Timeout)
-	c.Over = c.Slow.Over
+	c.Over, c.Rules.Slow = p.slow(path+".slow", r.Slow, c.Timeout)
 	return c
 }
 
@@ -55,7 +54,7 @@ func (p *parser) kind(path string, r rawCheck, c *Check) {
 	var kinds []string
 	if r.DNS != nil {
 		kinds = append(kinds, CheckDNS)
-		c.DNS, c.Alive = p.dns(path+".dns", *r.DNS)
+		c.DNS = p.dns(path+".dns", *r.DNS)
 	}
 	if r.HTTP != nil {
 		kinds = append(kinds, CheckHTTP)
@@ -101,15 +100,17 @@ func (p *parser) schedule(path string, r rawCheck, kind string) probe.Check {
 	}
 }
 
-// slow returns the settings of the test for gray failure.
-func (p *parser) slow(path string, r rawSlow, timeout time.Duration) Slow {
-	s := Slow{
+// slow returns the settings of the test for gray failure: when a sample is late
+// (0 for auto), and the test's numbers.
+func (p *parser) slow(path string, r rawSlow, timeout time.Duration) (
+	over time.Duration, s probe.SlowTest) {
+	s = probe.SlowTest{
 		Tolerate:  p.share(path+".tolerate", r.Tolerate, DefaultTolerate),
 		ActAt:     p.share(path+".act_at", r.ActAt, DefaultActAt),
 		Threshold: DefaultThreshold,
 	}
 	if r.Over != nil && r.Over.text != "auto" {
-		s.Over = p.duration(path+".over", r.Over, span{0, time.Millisecond, timeout})
+		over = p.duration(path+".over", r.Over, span{0, time.Millisecond, timeout})
 	}
 	if r.Threshold != nil {
 		f, err := strconv.ParseFloat(r.Threshold.text, 64)
@@ -125,7 +126,7 @@ func (p *parser) slow(path string, r rawSlow, timeout time.Duration) Slow {
 		}
 		p.fail(at, value, "act_at (%.3g%%) must be above tolerate (%.3g%%)", 100*s.ActAt, 100*s.Tolerate)
 	}
-	return s
+	return over, s
 }
 
 // http makes what an HTTP check asks for.

@@ -13,9 +13,8 @@ const (
 	label  = "0123456789abcdef"
 )
 
-// dns makes the question of a DNS check, and the questions that its server can
-// answer with no upstream.
-func (p *parser) dns(path string, r rawDNS) (*dnsx.Config, []string) {
+// dns makes the question of a DNS check.
+func (p *parser) dns(path string, r rawDNS) *dnsx.Config {
 	c := &dnsx.Config{
 		Server: p.server(path+".server", r.Server),
 		Name:   p.question(path+".name", r.Name),
@@ -29,7 +28,8 @@ func (p *parser) dns(path string, r rawDNS) (*dnsx.Config, []string) {
 	}
 	c.SOA = p.soa(path+".soa", r, c.Name)
 	c.Answer = p.dnsAnswer(path+".answer", r.Answer)
-	return c, p.alive(path+".alive", r.Alive)
+	c.Alive = p.alive(path+".alive", r.Alive)
+	return c
 }
 
 // orDefault returns a value, or the default where it is absent.

@@ -163,7 +163,7 @@ type Hold struct {
 // Check is one configured check. Exactly one of DNS, HTTP, TCP and Exec is
 // set, the one that Kind names.
 type Check struct {
-	probe.Check // Over is Slow.Over
+	probe.Check
 
 	Kind     string
 	DNS      *dnsx.Config
@@ -172,8 +172,6 @@ type Check struct {
 	Exec     *ExecCheck
 	Failure  string
 	Tripwire string
-	Alive    []string // questions as NAME [CLASS] TYPE; DNS checks only
-	Slow     Slow
 }
 
 // Values of Check.Kind.
@@ -216,12 +214,4 @@ type TCPCheck struct {
 // ExecCheck runs a program. Command[0] is an absolute path.
 type ExecCheck struct {
 	Command []string
-}
-
-// Slow holds the settings of the test for gray failure.
-type Slow struct {
-	Over      time.Duration // 0 for auto
-	Tolerate  float64       // share of slow samples that is let pass
-	ActAt     float64       // share that must be acted on
-	Threshold float64       // of the sequential test
 }

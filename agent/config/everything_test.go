@@ -70,12 +70,12 @@ func everyCheck() []Check {
 	udp := Check{
 		Check: probe.Check{Name: "udp", Interval: 2 * time.Second, Timeout: 3 * time.Second,
 			FastInterval: 5 * time.Millisecond, Over: 70 * time.Millisecond,
-			Rules: probe.Rules{Fall: 1, Rise: 100, SilentAfter: time.Second, UnknownAfter: time.Minute}},
+			Rules: probe.Rules{Fall: 1, Rise: 100, SilentAfter: time.Second, UnknownAfter: time.Minute,
+				Slow: probe.SlowTest{Tolerate: 0.1, ActAt: 0.5, Threshold: 20.5}}},
 		Kind: "dns",
 		DNS: &dnsx.Config{Server: server("udp", "[::1]:5353"), Name: "{random}.home.arpa.", Type: 28,
-			Rcodes: []int{3}, SOA: "home.arpa"},
-		Failure: "dead", Tripwire: "none", Alive: []string{". IN SOA"},
-		Slow: Slow{Over: 70 * time.Millisecond, Tolerate: 0.1, ActAt: 0.5, Threshold: 20.5},
+			Rcodes: []int{3}, SOA: "home.arpa", Alive: []string{". IN SOA"}},
+		Failure: "dead", Tripwire: "none",
 	}
 	a := everyDNS("a", time.Second, dnsx.Config{Server: server("tcp", "127.0.0.1:53"), Rcodes: []int{0}, Answer: "10.1.1.236"})
 	a.Interval, a.FastInterval = 20*time.Millisecond, 20*time.Millisecond
@@ -103,8 +103,8 @@ const somePin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 func everyDNS(name string, silent time.Duration, q dnsx.Config) Check {
 	c := everyOther("dns", "auto", "kernel", 50*time.Millisecond)
 	q.Name, q.Type = "{random}.lan", 1
+	q.Alive = []string{"id.server CH TXT", ". NS", "localhost A", "healthcheck.adguardhome.test A"}
 	c.Name, c.DNS, c.Rules.SilentAfter = name, &q, silent
-	c.Alive = []string{"id.server CH TXT", ". NS", "localhost A", "healthcheck.adguardhome.test A"}
 	return c
 }
 
@@ -112,9 +112,9 @@ func everyDNS(name string, silent time.Duration, q dnsx.Config) Check {
 func everyOther(kind, failure, tripwire string, fast time.Duration) Check {
 	return Check{
 		Check: probe.Check{Name: kind, Interval: time.Second, Timeout: 500 * time.Millisecond, FastInterval: fast,
-			Rules: probe.Rules{Fall: 3, Rise: 5, SilentAfter: time.Second, UnknownAfter: time.Minute}},
+			Rules: probe.Rules{Fall: 3, Rise: 5, SilentAfter: time.Second, UnknownAfter: time.Minute,
+				Slow: probe.SlowTest{Tolerate: 0.05, ActAt: 0.3, Threshold: 12}}},
 		Kind: kind, Failure: failure, Tripwire: tripwire,
-		Slow: Slow{Tolerate: 0.05, ActAt: 0.3, Threshold: 12},
 	}
 }
 
