@@ -75,7 +75,7 @@ func defaults(t *testing.T) *Config {
 			Checks: []Check{{
 				Check: probe.Check{Name: "dns", Interval: time.Second, Timeout: 500 * time.Millisecond,
 					FastInterval: 50 * time.Millisecond,
-					Rules:        probe.Rules{Fall: 3, Rise: 5, SilentAfter: 3 * time.Second, UnknownAfter: time.Minute,
+					Rules: probe.Rules{Fall: 3, Rise: 5, SilentAfter: 3 * time.Second, UnknownAfter: time.Minute,
 						Slow: probe.SlowTest{Tolerate: 0.05, ActAt: 0.3, Threshold: 12}}},
 				Kind: "dns",
 				DNS: &dnsx.Config{Server: dnsx.Server{Net: "udp", Addr: netip.MustParseAddrPort("127.0.0.1:53")},
