@@ -31,12 +31,40 @@ func (p *process) kill() {
 	}
 }
 
-// execute runs the program to its end, or kills it when ctx is done.
+// execute runs the program to its end, or kills it when ctx is done, on a
+// thread that is made for it and ends with it: the kernel kills the program
+// when the thread that started it ends (Pdeathsig), and the thread's scheduling
+// is the program's.
 func (c Config) execute(ctx context.Context) ending {
-	// The kernel kills the program when the thread that started it ends
-	// (Pdeathsig), so this goroutine keeps it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	end := make(chan ending, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread goes
+		if err := scheduleOrdinarily(); err != nil {
+			end <- ending{err: err}
+			return
+		}
+		end <- c.run(ctx)
+	}()
+	return <-end
+}
+
+// scheduleOrdinarily takes real-time scheduling from this thread, and so from
+// what it starts: the agent's own must not become a program's, which may compute
+// for as long as it likes.
+func scheduleOrdinarily() error {
+	have, err := unix.SchedGetAttr(0, 0)
+	if err == nil && have.Policy != unix.SCHED_NORMAL {
+		err = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr,
+			Policy: unix.SCHED_NORMAL}, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("failed to set the program's scheduling: %w", err)
+	}
+	return nil
+}
+
+// run runs the program on this thread.
+func (c Config) run(ctx context.Context) ending {
 	out, w, err := newOutput()
 	if err != nil {
 		return ending{err: err}
