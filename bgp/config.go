@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"recuse/bgp/bfd"
 )
 
 // Defaults for what a Config leaves zero.
@@ -14,6 +16,8 @@ const (
 	defaultConnectRetry = 2 * time.Second
 	minHoldTime         = 3 * time.Second // RFC 4271, section 4.2
 	maxPassword         = 80              // TCP_MD5SIG_MAXKEYLEN
+	minBFD              = 10 * time.Millisecond
+	maxBFD              = time.Minute
 )
 
 // Config says who we are and which routers to speak to.
@@ -68,6 +72,22 @@ type Peer struct {
 	HoldTime time.Duration
 	// ConnectRetry is the longest time between two dials; zero: 2 s.
 	ConnectRetry time.Duration
+	// BFD runs beside BGP and closes it when it goes down. Nil: none. It is
+	// multihop (RFC 5883) if Multihop is above 1.
+	BFD *BFD
+}
+
+// BFD is the session of RFC 5880 with a peer.
+type BFD struct {
+	// Interval is how often we send and how often we can bear to receive;
+	// zero: 300 ms.
+	Interval time.Duration
+	// Multiplier is how many packets may be missed; zero: 3.
+	Multiplier int
+	// Strict makes BGP wait for BFD for up to a minute, not for 5 s.
+	Strict bool
+	// Auth authenticates the packets, if set.
+	Auth *bfd.Auth
 }
 
 // Route is one announced prefix.
@@ -113,7 +133,22 @@ func (p Peer) withDefaults() Peer {
 	if p.ConnectRetry == 0 {
 		p.ConnectRetry = defaultConnectRetry
 	}
+	if p.BFD != nil {
+		b := p.BFD.withDefaults()
+		p.BFD = &b
+	}
 	return p
+}
+
+// withDefaults is the same for BFD.
+func (b BFD) withDefaults() BFD {
+	if b.Interval == 0 {
+		b.Interval = bfd.DefaultInterval
+	}
+	if b.Multiplier == 0 {
+		b.Multiplier = bfd.DefaultMultiplier
+	}
+	return b
 }
 
 // validate returns every rule that c breaks, joined, or nil. It expects a
@@ -192,6 +227,26 @@ func (p Peer) validate() []error {
 	}
 	if err := checkCommunities(p.Communities); err != nil {
 		add("communities: %w", err)
+	}
+	if p.BFD != nil {
+		errs = append(errs, p.BFD.validate()...)
+	}
+	return errs
+}
+
+// validate returns every rule that b breaks, each named by its key.
+func (b BFD) validate() []error {
+	var errs []error
+	if b.Interval < minBFD || b.Interval > maxBFD {
+		errs = append(errs, fmt.Errorf("bfd.interval: %s: must be %s to %s", b.Interval, minBFD, maxBFD))
+	}
+	if b.Multiplier < 1 || b.Multiplier > 255 {
+		errs = append(errs, fmt.Errorf("bfd.multiplier: %d: must be 1 to 255", b.Multiplier))
+	}
+	if b.Auth != nil {
+		if err := b.Auth.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("bfd.%w", err))
+		}
 	}
 	return errs
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"recuse/bgp/bfd"
 )
 
 // Every broken rule is named, with its path and value.
@@ -46,6 +48,10 @@ func TestValidate(t *testing.T) {
 			[]string{`bgp.peers[0].next_hop_v6: "::": must be an IPv6 address`}},
 		{"timers", peer(func(p *Peer) { p.HoldTime, p.ConnectRetry = time.Second, -1 }),
 			[]string{"bgp.peers[0].hold_time: 1s: must be 3s to 1h", "bgp.peers[0].connect_retry: -1ns: must not be negative"}},
+		{"BFD", peer(func(p *Peer) { p.BFD = &BFD{Interval: time.Millisecond, Multiplier: 256} }),
+			[]string{"bgp.peers[0].bfd.interval: 1ms: must be 10ms to 1m0s", "bgp.peers[0].bfd.multiplier: 256: must be 1 to 255"}},
+		{"BFD with a key of no length", peer(func(p *Peer) { p.BFD = &BFD{Auth: &bfd.Auth{Type: bfd.KeyedSHA1}} }),
+			[]string{"bgp.peers[0].bfd.auth.keys: none: keyed-sha1 needs at least one"}},
 		{"peer communities", peer(func(p *Peer) { p.Communities = []string{"1:70000"} }),
 			[]string{`bgp.peers[0].communities: "1:70000": "70000" must be 0 to 65535`}},
 	}

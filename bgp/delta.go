@@ -35,6 +35,7 @@ func (c Config) needsRestart(o Config, id netip.Addr) error {
 func (p Peer) session() Peer {
 	p.Communities = nil
 	p.NextHopV4, p.NextHopV6 = netip.Addr{}, netip.Addr{}
+	p.BFD = nil
 	return p
 }
 

@@ -84,11 +84,12 @@ func (e *endNote) verdict(p *peer, err error) (ending, string) {
 	if e.said == nil {
 		return e.wordless(p, up, err)
 	}
-	if e.why != "" {
-		return endCease, e.why
-	}
 	kind := endBroken
 	switch {
+	case e.said.code == codeCease && e.said.subcode == ceaseBFD:
+		kind = endBFD
+	case e.why != "":
+		kind = endCease
 	case e.said.code == codeOpen:
 		return endRefused, e.refusal(p)
 	case e.said.code == codeCease && e.said.subcode == ceasePrefixes:
@@ -100,6 +101,9 @@ func (e *endNote) verdict(p *peer, err error) (ending, string) {
 		kind = endCease
 	case e.said.code == codeHold:
 		kind = endLost
+	}
+	if e.why != "" {
+		return kind, e.why
 	}
 	if e.byUs {
 		return kind, fmt.Sprintf("we ended the session: %s", e.said)

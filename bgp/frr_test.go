@@ -19,6 +19,7 @@ type frr struct {
 	l        *lab
 	ns, dir  string
 	stopBGPd func()
+	stopBFDd func()
 }
 
 // frr starts the daemons; bgp is the body of "router bgp 65000".
@@ -27,18 +28,57 @@ func (l *lab) frr(ns, bgp string) *frr {
 	f := &frr{l: l, ns: ns, dir: l.dir("frr:frr")}
 	f.write("zebra.conf", "no zebra nexthop kernel enable\n")
 	f.configure(bgp)
-	l.start(ns, f.dir, frrLib+"zebra", "-i", f.dir+"/zebra.pid", "-z", f.dir+"/zserv.api",
+	f.zebra()
+	f.bgpd()
+	return f
+}
+
+// bfdProfile is 300 ms x 3 and 50 ms x 3 for FRR's bfdd.
+const bfdProfile = `bfd
+ profile slow
+  transmit-interval 300
+  receive-interval 300
+ exit
+ profile fast
+  transmit-interval 50
+  receive-interval 50
+ exit
+exit
+`
+
+// frrBFD is frr with a bfdd, which has the profiles slow and fast.
+func (l *lab) frrBFD(ns, bgp string) *frr {
+	l.t.Helper()
+	f := &frr{l: l, ns: ns, dir: l.dir("frr:frr")}
+	f.write("zebra.conf", "no zebra nexthop kernel enable\n")
+	f.write("bfdd.conf", "log file "+f.dir+"/bfdd.log\n"+bfdProfile)
+	f.configure(bgp)
+	f.zebra()
+	f.bfdd()
+	f.bgpd()
+	return f
+}
+
+// bfdd starts bfdd, again after stopBFDd.
+func (f *frr) bfdd() {
+	f.l.t.Helper()
+	f.stopBFDd = f.l.start(f.ns, f.dir, frrLib+"bfdd", "-i", f.dir+"/bfdd.pid", "-z", f.dir+"/zserv.api",
+		"--vty_socket", f.dir, "-f", f.dir+"/bfdd.conf", "--bfdctl", f.dir+"/bfdd.sock")
+}
+
+// zebra starts zebra and waits for its socket.
+func (f *frr) zebra() {
+	f.l.t.Helper()
+	f.l.start(f.ns, f.dir, frrLib+"zebra", "-i", f.dir+"/zebra.pid", "-z", f.dir+"/zserv.api",
 		"--vty_socket", f.dir, "-f", f.dir+"/zebra.conf")
 	// A bgpd that comes too early tries again only after ten seconds.
-	until(l.t, "zebra's socket", func() bool {
+	until(f.l.t, "zebra's socket", func() bool {
 		c, err := net.Dial("unix", f.dir+"/zserv.api")
 		if err == nil {
 			_ = c.Close()
 		}
 		return err == nil
 	})
-	f.bgpd()
-	return f
 }
 
 // write writes a configuration file.

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +20,9 @@ import (
 // namespace whatever goroutine opens them.
 const helperEnv = "RECUSE_BGP_HELPER"
 
+// labsAtOnce is how many labs live beside each other.
+const labsAtOnce = 6
+
 func TestMain(m *testing.M) {
 	if conf := os.Getenv(helperEnv); conf != "" {
 		if err := helperMain(conf, os.Stdin, os.Stdout); err != nil {
@@ -26,13 +31,18 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(labsAtOnce)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
 // order is one line to the helper; reply is its answer, and a line without
 // Reply is a log line for the test.
 type order struct {
-	Do     string // set, peers, close, reset, update
+	Do     string // set, peers, close, reset, update, alive
 	Config *Config
 	Routes []Route
 	Text   string
@@ -88,6 +98,9 @@ func (s *Speaker) obey(ctx context.Context, o order) reply {
 		err = s.Set(o.Routes)
 	case "close":
 		err = s.Close(ctx, o.Text)
+	case "alive":
+		alive := o.Text == "yes"
+		s.SetAlive(func() bool { return alive })
 	case "update":
 		err = s.Update(*o.Config)
 	case "reset":

@@ -79,6 +79,9 @@ func (o open) dialect() dialect {
 	return dialect{narrow: !o.fourOctet, pathID4: o.pathID4, pathID6: o.pathID6}
 }
 
+// ourDialect is how we write UPDATEs to it.
+func (o open) ourDialect() dialect { return dialect{narrow: !o.fourOctet} }
+
 // parseOpen reads a whole OPEN message as far as it makes sense. It judges
 // nothing: GoBGP does, and gets the same bytes.
 func parseOpen(msg []byte) (open, bool) {

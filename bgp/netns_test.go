@@ -23,9 +23,13 @@ type lab struct {
 	prefix string
 }
 
-// newLab needs root and the ip command.
+// newLab needs root and the ip command. Tests with a lab of their own run beside
+// each other: they wait most of the time.
 func newLab(t testing.TB, tools ...string) *lab {
 	t.Helper()
+	if p, ok := t.(interface{ Parallel() }); ok {
+		p.Parallel()
+	}
 	lack := ""
 	if os.Geteuid() != 0 {
 		lack = "not root"

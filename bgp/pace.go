@@ -18,11 +18,16 @@ const (
 	endBroken
 	// endCease: somebody meant to end it.
 	endCease
+	// endBFD: BFD went down, as one of the two found.
+	endBFD
 	// endLimit: the router sent more prefixes than the fuse bears.
 	endLimit
 	// endLost: an established session lost its connection.
 	endLost
 )
+
+// eager reports whether BFD that comes up is a reason to try again at once.
+func (e ending) eager() bool { return e != endRefused && e != endBroken && e != endLimit }
 
 const (
 	firstBackoff = time.Second
@@ -40,6 +45,7 @@ const (
 // pace decides when to dial again. The zero value is ready.
 type pace struct {
 	strikes int // endings in a row that call for patience
+	falls   int // of BFD, since a session was stable
 	dials   int // in a row that reached nobody
 }
 
@@ -76,6 +82,14 @@ func (p pace) next(e ending, up, retry time.Duration, spread float64) (pace, tim
 			wait = min(quickRetry, retry)
 		}
 		p.strikes = 0
+	case endBFD:
+		// The wait for BFD itself comes on top. FRR (8.4) makes its BFD anew
+		// with its first session, and so has to be asked again at once.
+		if stable {
+			p.falls = 0
+		}
+		wait = min(quickRetry<<min(p.falls, 3), retry)
+		p.strikes, p.falls = 0, p.falls+1
 	case endCease:
 		p.strikes = 0
 	}

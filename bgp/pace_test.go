@@ -39,6 +39,9 @@ func TestPace(t *testing.T) {
 		{"a cease ends the count", []step{
 			{endRefused, 0, 1 * time.Second}, {endCease, long, retry}, {endRefused, 0, 1 * time.Second}}},
 		{"silence is asked every retry", []step{{endSilent, 0, retry}, {endSilent, 0, retry}}},
+		{"BFD made anew by the router is no refusal", []step{{endBFD, time.Millisecond, quickRetry}, {endBFD, long, quickRetry}}},
+		{"BFD that flaps is", []step{{endBFD, 0, quickRetry}, {endBFD, 0, 2 * quickRetry}, {endBFD, 0, 4 * quickRetry},
+			{endBFD, 0, retry}, {endBFD, 0, retry}, {endBFD, long, quickRetry}}},
 		{"the fuse parks", []step{{endLimit, long, 30 * time.Second}}},
 	}
 	for _, tt := range tests {

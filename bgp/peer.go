@@ -29,6 +29,10 @@ type peer struct {
 	// farewell is the text for a router that we leave.
 	farewell func() string
 
+	life *lifeline
+	// nudge holds one if BFD came up, which makes it worth to dial now.
+	nudge chan struct{}
+
 	// Set before run.
 	core *core
 	self node
@@ -59,13 +63,19 @@ func newPeer(c Config, p Peer, log *slog.Logger, notify func()) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{
+	made := &peer{
 		cfg: p, asn: c.ASN, external: c.external(p), soft: own, gone: make(chan struct{}),
 		log: log.With("peer", p.Address.String()), notify: notify,
 		inbound: make(chan *net.TCPConn, 1),
 		state:   PeerState{Address: p.Address, ASN: p.ASN, Since: time.Now()},
 		logged:  make(map[string]bool),
-	}, nil
+		nudge:   make(chan struct{}, 1),
+	}
+	made.life = &lifeline{
+		peer: p, kinds: p.strandKinds(made.external), conf: p.BFD, log: made.log,
+		changed: notify, rise: made.bfdUp, fall: made.bfdLost,
+	}
+	return made, nil
 }
 
 // run keeps the session until ctx is done, whose cause says why.
@@ -74,11 +84,13 @@ func (p *peer) run(ctx context.Context) {
 	if p.predecessor != nil {
 		<-p.predecessor
 	}
+	defer p.life.stop()
 	defer p.enter(Idle)
 	defer p.dropInbound()
+	p.life.start()
 	var pc pace
 	var waiting *net.TCPConn
-	for ctx.Err() == nil {
+	for p.awaitBFD(ctx) {
 		began := time.Now()
 		end, up, why := p.attempt(ctx, waiting)
 		if ctx.Err() != nil {
@@ -93,7 +105,7 @@ func (p *peer) run(ctx context.Context) {
 			wait -= time.Since(began)
 		}
 		p.failed(end, why)
-		waiting = p.rest(ctx, max(wait, leastWait))
+		waiting = p.rest(ctx, max(wait, leastWait), end.eager())
 	}
 	if waiting != nil {
 		_ = waiting.Close()
@@ -135,31 +147,47 @@ func (p *peer) reach(ctx context.Context) (*net.TCPConn, error) {
 		conn *net.TCPConn
 		err  error
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dialed := make(chan result, 1)
-	go func() {
-		conn, err := p.cfg.dial(ctx, p.external)
-		dialed <- result{conn, err}
-	}()
-	select {
-	case r := <-dialed:
-		return r.conn, r.err
-	case conn := <-p.inbound:
+	for {
+		ctx, cancel := context.WithCancel(ctx)
+		dialed := make(chan result, 1)
+		go func() {
+			conn, err := p.cfg.dial(ctx, p.external)
+			dialed <- result{conn, err}
+		}()
+		var conn *net.TCPConn
+		select {
+		case r := <-dialed:
+			cancel()
+			return r.conn, r.err
+		case conn = <-p.inbound:
+		case <-p.nudge: // the next SYN of this dial may be seconds away
+		}
 		cancel()
-		if r := <-dialed; r.conn != nil {
+		r := <-dialed
+		switch {
+		case conn == nil && r.conn != nil:
+			return r.conn, nil
+		case r.conn != nil:
 			_ = r.conn.Close()
 		}
-		return conn, nil
+		if conn != nil {
+			return conn, nil
+		}
 	}
 }
 
-// rest waits; a connection from the router ends the wait and is returned.
-func (p *peer) rest(ctx context.Context, wait time.Duration) *net.TCPConn {
+// rest waits; a connection from the router ends the wait and is returned, and
+// BFD that comes up ends it too if eager is set.
+func (p *peer) rest(ctx context.Context, wait time.Duration, eager bool) *net.TCPConn {
 	t := time.NewTimer(wait)
 	defer t.Stop()
+	nudge := p.nudge
+	if !eager {
+		nudge = nil
+	}
 	select {
 	case <-t.C:
+	case <-nudge:
 	case <-ctx.Done():
 	case conn := <-p.inbound:
 		return conn

@@ -85,10 +85,10 @@ func (s *session) toRouter(b []byte) error {
 }
 
 // last sends our last word and ends the session. why, if not empty, is the
-// reason in words for status and log.
+// reason in words for status and log. Only the goroutine in run calls it.
 func (s *session) last(n notification, why string) {
 	defer s.end(errEnded)
-	_ = s.router.SetWriteDeadline(time.Now().Add(lingerTimeout))
+	_ = s.router.SetWriteDeadline(time.Now().Add(s.linger))
 	s.write.Lock()
 	defer s.write.Unlock()
 	if s.ended {
@@ -124,7 +124,9 @@ func (s *session) heard(msg []byte) {
 func (s *session) wrote(msg []byte) {
 	switch msg[18] {
 	case typeUpdate:
-		s.peer.sent(s, msg)
+		if o := s.e.peerOpen(); o != nil {
+			s.peer.sent(s, *o, msg)
+		}
 	case typeNotification:
 		if n, ok := parseNotification(msg); ok {
 			s.e.sent(n, "")

@@ -19,7 +19,8 @@ var (
 // communities change, GoBGP sends that peer all of its routes anew.) A peer
 // that is new starts; one that is gone gets Cease, Peer De-configured; one
 // whose session is built on something else now gets Cease, Other Configuration
-// Change, and starts anew. None of this touches the session of another.
+// Change, and starts anew. BFD is negotiated anew on its session, begun or
+// ended (with AdminDown) beside BGP. None of this touches the session of another.
 //
 // After an error nothing has changed; one of what cannot change wraps
 // [ErrRestart].
@@ -74,7 +75,7 @@ func (s *Speaker) replace(c Config, extra communities, next []*peer) error {
 	marksNew := !reflect.DeepEqual(extra, s.extra)
 	s.rekey(s.cfg.Peers, c.Peers)
 	s.cfg, s.extra, s.attrs.extra = c, extra, extra
-	s.exchange(next)
+	s.exchange(c, next)
 	// Terms before routes: GoBGP applies them to what it sends from then on.
 	for _, p := range s.peers {
 		if err := p.reterm(s.have, !marksNew); err != nil {
@@ -94,7 +95,7 @@ func (s *Speaker) replace(c Config, extra communities, next []*peer) error {
 
 // exchange puts the next peers in place, keeps those that can stay, and
 // dismisses the others. The caller holds mu.
-func (s *Speaker) exchange(next []*peer) {
+func (s *Speaker) exchange(c Config, next []*peer) {
 	was := s.peers
 	s.peers = next
 	for i, p := range next {
@@ -106,6 +107,7 @@ func (s *Speaker) exchange(next []*peer) {
 		case old.cfg.sameSession(p.cfg):
 			s.peers[i] = old
 			old.soften(p.soft)
+			old.life.configure(c.Peers[i].BFD)
 		default:
 			p.log.Info("bgp peer changed, its session starts anew")
 			p.inherit(old)

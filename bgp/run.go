@@ -149,6 +149,7 @@ func (s *Speaker) end() error {
 	c := s.core
 	s.core, s.closed = nil, true
 	s.mu.Unlock()
+	s.beat.stop()
 	if c == nil {
 		return errors.New("failed to stop BGP: not started")
 	}

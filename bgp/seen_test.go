@@ -62,7 +62,7 @@ func TestReadMark(t *testing.T) {
 		{"the first counts", update(path(asn), largeAttr(second, full)), marked{id, true}, true},
 	}
 	for _, tt := range tests {
-		r, err := readUpdate(tt.msg)
+		r, err := dialect{}.read(tt.msg)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -126,7 +126,7 @@ func TestView(t *testing.T) {
 	}
 	v := newView(node{65011, netip.MustParseAddr("10.1.1.11")})
 	for _, s := range steps {
-		r, err := readUpdate(s.msg)
+		r, err := dialect{}.read(s.msg)
 		changed, marked := v.received(r, err != nil)
 		if changed != s.changed || marked != s.marked {
 			t.Errorf("%s: changed %t, marked %t", s.name, changed, marked)
@@ -206,7 +206,7 @@ func TestEndOfRIB(t *testing.T) {
 	for _, tt := range tests {
 		v := newView(node{})
 		for _, m := range tt.msgs {
-			r, err := readUpdate(m)
+			r, err := dialect{}.read(m)
 			if err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			}

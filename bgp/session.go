@@ -13,6 +13,8 @@ const (
 	openTimeout = 10 * time.Second
 	// lingerTimeout is how long a router may take to read our last words.
 	lingerTimeout = time.Second
+	// briefLinger is the same for one that BFD says is gone.
+	briefLinger = 50 * time.Millisecond
 	// lookSoon and lookEvery are when a session is looked after: soon once it
 	// is up, then every so often.
 	lookSoon  = 100 * time.Millisecond
@@ -25,6 +27,7 @@ type session struct {
 	router *net.TCPConn
 	link   *link
 	e      endNote
+	linger time.Duration // for the end; of the goroutine in run
 	up     chan struct{} // closed once Established
 
 	// write guards the router's sending direction, so that a last word of
@@ -33,6 +36,7 @@ type session struct {
 	ended bool
 	out   *tap // what was written to the router
 
+	lost     chan string   // holds one if BFD went down, in words
 	over     chan struct{} // closed by the first reason to end
 	overOnce sync.Once
 	cause    error
@@ -40,7 +44,8 @@ type session struct {
 
 // newSession prepares a session over a connection with p's router.
 func newSession(p *peer, router *net.TCPConn) *session {
-	s := &session{peer: p, router: router, up: make(chan struct{}), over: make(chan struct{})}
+	s := &session{peer: p, router: router, up: make(chan struct{}), over: make(chan struct{}),
+		lost: make(chan string, 1), linger: lingerTimeout}
 	s.out = &tap{see: s.wrote}
 	return s
 }
@@ -103,6 +108,9 @@ func (s *session) hold(ctx context.Context) {
 			if s.peer.lookAfter(s) {
 				look.Reset(lookEvery)
 			}
+		case why := <-s.lost:
+			s.linger = briefLinger
+			s.last(cease(ceaseBFD, ""), why)
 		case <-stop:
 			stop = nil
 			s.last(s.peer.goodbye(ctx), "")
@@ -111,13 +119,13 @@ func (s *session) hold(ctx context.Context) {
 }
 
 // finish lets the router read what was sent last and makes GoBGP close its
-// side, after which both directions end by themselves, in lingerTimeout at the
-// latest.
+// side, after which both directions end by themselves, after the linger time at
+// the latest.
 //
 // GoBGP closes first: one that finds its connection closed leaves a goroutine
 // behind for ever.
 func (s *session) finish() {
-	soon := time.Now().Add(lingerTimeout)
+	soon := time.Now().Add(s.linger)
 	_ = s.router.SetWriteDeadline(soon) // frees a writer that hangs
 	s.write.Lock()
 	s.ended = true

@@ -18,6 +18,7 @@ var errClosed = errors.New("the BGP speaker is closed")
 type Speaker struct {
 	log    *slog.Logger
 	notify func()
+	beat   *beat
 
 	quit chan struct{} // closed by Close
 	done chan struct{} // closed when Run has ended
@@ -54,6 +55,7 @@ func New(c Config, log *slog.Logger, notify func()) (*Speaker, error) {
 	s := &Speaker{
 		cfg: c, log: log, notify: notify, extra: extra,
 		quit: make(chan struct{}), done: make(chan struct{}),
+		beat:     &beat{log: log},
 		routerID: c.RouterID,
 		leaving:  make(map[netip.Addr]*peer),
 		want:     routeSet{}, have: routeSet{},
@@ -71,6 +73,7 @@ func (s *Speaker) newPeer(c Config, pc Peer) (*peer, error) {
 		return nil, err
 	}
 	p.announced, p.exclusively, p.farewell = s.announced, s.exclusively, s.lastWords
+	p.life.beat = s.beat
 	return p, nil
 }
 
@@ -181,11 +184,16 @@ func (s *Speaker) ResetPeer(addr netip.Addr, text string) error {
 	if p == nil {
 		return fmt.Errorf("failed to reset peer %s: not configured", addr)
 	}
-	if cur := p.session(); cur != nil {
-		cur.last(cease(ceaseBFD, ""), text)
+	if p.session() != nil {
+		p.bfdLost(text)
 	}
 	return nil
 }
+
+// SetAlive sets the gate of BFD: while alive says no, no BFD packet leaves,
+// and the routers take this node for gone after their detection time. It is
+// called often, from many goroutines, and must return at once.
+func (s *Speaker) SetAlive(alive func() bool) { s.beat.alive.Store(&alive) }
 
 // lastWords is the shutdown communication for every router.
 func (s *Speaker) lastWords() string {

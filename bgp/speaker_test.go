@@ -212,7 +212,7 @@ func TestFamilyNotActivated(t *testing.T) {
 	c.send(message(typeOpen, []byte{4, 0xfd, 0xe8, 0, 90, 192, 0, 2, 254, 0}))
 	c.expect(typeOpen)
 	c.send(keepalive())
-	r, err := readUpdate(c.expect(typeUpdate)) // with AS numbers of two bytes
+	r, err := dialect{narrow: true}.read(c.expect(typeUpdate))
 	if got := fmt.Sprint(r.announced); err != nil || got != "[10.1.9.53/32]" {
 		t.Errorf("unexpected UPDATE: %s, %v", got, err)
 	}
@@ -263,10 +263,11 @@ func TestReconnect(t *testing.T) {
 // apply applies one UPDATE to a router's table.
 func (t tally) apply(tb testing.TB, msg []byte) {
 	tb.Helper()
-	if _, err := readUpdate(msg); err != nil {
+	r, err := dialect{}.read(msg)
+	if err != nil {
 		tb.Fatalf("failed to read UPDATE: %v", err)
 	}
-	t.sent(msg)
+	t.sent(r)
 }
 
 // settle applies what still comes until it is quiet.

@@ -60,6 +60,8 @@ type PeerState struct {
 	// EndOfRIB is when the router had sent all that it had at the start of
 	// this session. Zero: not yet, or no session. See quietRIB.
 	EndOfRIB time.Time
+	// BFD is what stands beside the session; nil: none is configured.
+	BFD *BFDState
 }
 
 // Seen is one route of another node.

@@ -8,6 +8,13 @@ const maxReasons = 20
 
 // snapshot returns the peer's state for others to keep.
 func (p *peer) snapshot() PeerState {
+	st := p.bgpState()
+	st.BFD = p.life.state(st.State == Established.String(), time.Now())
+	return st
+}
+
+// bgpState is snapshot without BFD.
+func (p *peer) bgpState() PeerState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := p.state
@@ -106,10 +113,11 @@ func (p *peer) failed(end ending, why string) {
 	}
 }
 
-// sent counts an UPDATE that was written to the router.
-func (p *peer) sent(s *session, msg []byte) {
+// sent counts an UPDATE that was written to the router, whose OPEN is o.
+func (p *peer) sent(s *session, o open, msg []byte) {
+	r, _ := o.ourDialect().read(msg) // what GoBGP wrote can be read
 	p.mu.Lock()
-	changed := p.current == s && p.given.sent(msg)
+	changed := p.current == s && p.given.sent(r)
 	p.mu.Unlock()
 	if changed {
 		p.notify()

@@ -9,10 +9,9 @@ import (
 // our own UPDATEs after they were written to it.
 type tally map[netip.Prefix]struct{}
 
-// sent counts one whole UPDATE that was written to the router, and reports
+// sent counts what one UPDATE said that was written to the router, and reports
 // whether the tally changed.
-func (t tally) sent(msg []byte) bool {
-	r, _ := readUpdate(msg) // what GoBGP wrote can be read
+func (t tally) sent(r reading) bool {
 	changed := false
 	for _, p := range r.withdrawn {
 		if _, ok := t[p.Prefix]; ok {

@@ -21,8 +21,7 @@ const extendedLength = 0x10
 // errShort says that a length points beyond its message.
 var errShort = errors.New("cut short")
 
-// dialect is how two OPENs agreed to write UPDATEs. The zero value is what we
-// write ourselves.
+// dialect is how two OPENs agreed to write UPDATEs.
 type dialect struct {
 	narrow           bool // AS numbers of two bytes (RFC 6793)
 	pathID4, pathID6 bool // each prefix after an identifier (RFC 7911)
@@ -41,9 +40,6 @@ type reading struct {
 	larges               []large  // of the announced ones
 	end4, end6           bool     // End-of-RIB (RFC 4724, section 2)
 }
-
-// readUpdate reads a whole UPDATE of ours.
-func readUpdate(msg []byte) (reading, error) { return dialect{}.read(msg) }
 
 // read reads a whole UPDATE as far as it concerns us; other attributes are
 // passed over. After an error the reading is what came before it.

@@ -58,7 +58,7 @@ func TestReadUpdate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readUpdate(msg)
+		got, err := dialect{}.read(msg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +85,14 @@ func FuzzReadUpdate(f *testing.F) {
 		f.Add(m)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, _ := readUpdate(b)
-		for _, p := range append(r.announced, r.withdrawn...) {
-			if !p.IsValid() || p.Prefix != p.Masked() {
-				t.Errorf("read %s", p)
+		for _, d := range []dialect{{}, {narrow: true}, {pathID4: true, pathID6: true}} {
+			r, _ := d.read(b)
+			for _, p := range append(r.announced, r.withdrawn...) {
+				if !p.IsValid() || p.Prefix != p.Masked() {
+					t.Errorf("read %s", p)
+				}
 			}
+			r.mark(65011)
 		}
 	})
 }
@@ -121,7 +124,8 @@ func TestTally(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if changed := got.sent(b); changed != s.changed {
+		r, _ := dialect{}.read(b) // the KEEPALIVE reads as nothing
+		if changed := got.sent(r); changed != s.changed {
 			t.Errorf("%s: changed = %t", s.name, changed)
 		}
 		if diff := cmp.Diff(s.want, got.prefixes(), compareAddrs); diff != "" {

@@ -80,7 +80,9 @@ func TestVerdict(t *testing.T) {
 		{"their limit", &endNote{said: said(6, 1), upSince: up}, nil, endRefused, "the router ended the session: cease: maximum number of prefixes reached"},
 		{"our limit", &endNote{said: said(6, 1), byUs: true, upSince: up}, nil, endLimit,
 			"the router sent more than 1000 prefixes of one family, session parked for 30s: filter on the router, only service prefixes are wanted"},
-		{"BFD", &endNote{said: said(6, 10), byUs: true, why: "BFD: timer", upSince: up}, nil, endCease, "BFD: timer"},
+		{"BFD", &endNote{said: said(6, 10), byUs: true, why: "BFD: timer", upSince: up}, nil, endBFD, "BFD: timer"},
+		{"BFD of theirs", &endNote{said: said(6, 10), upSince: up}, nil, endBFD, "the router ended the session: cease: BFD down"},
+		{"a reset of ours", &endNote{said: said(6, 4), byUs: true, why: "held too much", upSince: up}, nil, endCease, "held too much"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

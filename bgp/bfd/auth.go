@@ -73,8 +73,8 @@ const (
 	maxPassword     = 16
 )
 
-// validate tells what is wrong with a configuration of authentication.
-func (a *Auth) validate() error {
+// Validate tells what is wrong with a configuration of authentication.
+func (a *Auth) Validate() error {
 	if a.Type < SimplePassword || a.Type > MeticulousKeyedSHA1 {
 		return fmt.Errorf("auth.type: %d: must be 1 to 5", a.Type)
 	}

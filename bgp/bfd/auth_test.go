@@ -206,7 +206,7 @@ func TestAuthValidate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
-			if err := tt.auth.validate(); err != nil {
+			if err := tt.auth.Validate(); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {

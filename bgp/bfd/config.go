@@ -128,7 +128,7 @@ func (c *Config) validate() error {
 		errs = append(errs, fmt.Errorf("interface: %s: a multihop session has none", c.Interface))
 	}
 	if c.Auth != nil {
-		errs = append(errs, c.Auth.validate())
+		errs = append(errs, c.Auth.Validate())
 	}
 	return errors.Join(errs...)
 }
