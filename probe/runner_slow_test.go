@@ -275,3 +275,26 @@ func TestRunnerRestart(t *testing.T) {
 		})
 	}
 }
+
+// TestRunnerRestarts proves that a server which is restarted again and again is
+// not called gray: each time it is dead, and up again after `rise` passes.
+func TestRunnerRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := fixed(50 * time.Millisecond)
+		c.Rules.Rise = 2
+		f := &fake{serve: takes(2 * time.Millisecond)}
+		h := start(t, c, f, NewBudget())
+		defer h.end(t)
+		h.await(OK)
+		for i := range 50 {
+			f.become(refuses)
+			h.await(Dead)
+			time.Sleep(time.Duration(i%4) * 500 * time.Millisecond)
+			f.become(takes(2 * time.Millisecond))
+			up := time.Now()
+			if _, when := h.await(OK); when.Sub(up) > 3*time.Second {
+				t.Fatalf("restart %d: ok after %v", i, when.Sub(up))
+			}
+		}
+	})
+}

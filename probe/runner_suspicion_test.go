@@ -100,3 +100,24 @@ func takesWrong(d time.Duration) func(context.Context) Result {
 		return servfail(ctx)
 	}
 }
+
+// TestRunnerSuspectTwice proves that a trip is followed by a second look at once,
+// since the first may reach a socket that is about to go too.
+func TestRunnerSuspectTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{serve: passes}
+		h := start(t, defaults(), f, nil)
+		defer h.end(t)
+		h.await(OK)
+		time.Sleep(321 * time.Millisecond)
+		f.become(hangs)
+		trip := time.Now()
+		h.Suspect()
+		synctest.Wait()
+		f.become(refuses)
+		_, when := h.await(Dead)
+		if got := when.Sub(trip); got != 15*time.Millisecond {
+			t.Errorf("dead %v after the trip, want 15ms", got)
+		}
+	})
+}

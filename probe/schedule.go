@@ -35,7 +35,13 @@ func newSchedule(c Check, now time.Time) schedule {
 // sent notes that a probe left at now.
 func (s schedule) sent(now time.Time) schedule {
 	s.last = now
-	if s.suspicious {
+	switch {
+	case s.suspicious && now.Sub(s.tripped) < refusedAfter:
+		// What tripped may be the first of a process's sockets to go, and the probe
+		// have reached the last. So a second look follows closely.
+		s.next = now.Add(min(refusedAfter, s.fast))
+		return s
+	case s.suspicious:
 		s.next = now.Add(s.fast)
 		return s
 	}

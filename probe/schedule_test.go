@@ -44,8 +44,9 @@ func TestScheduleNext(t *testing.T) {
 		{"clear", out().doubt(at(50)).sent(at(100)).after(ready, res(Passed, 100), false, at(101)), 1100, false},
 		{"not clear, one is late", out().doubt(at(50)).sent(at(100)).after(ready, res(Passed, 0), true, at(120)), 150, true},
 		{"not clear, a newer one failed", out().doubt(at(50)).sent(at(100)).after(failing, res(Passed, 0), false, at(120)), 150, true},
-		{"not clear, it left before the trip", out().trip(at(300)).sent(at(300)).after(ready, res(Passed, 0), false, at(301)), 350, true},
+		{"not clear, it left before the trip", out().trip(at(300)).sent(at(300)).after(ready, res(Passed, 0), false, at(301)), 305, true},
 		{"clear after the trip", out().trip(at(300)).sent(at(300)).after(ready, res(Passed, 300), false, at(301)), 1300, false},
+		{"fast again after the second look", out().trip(at(300)).sent(at(300)).sent(at(305)), 355, true},
 		{"an unmade one clears nothing", out().doubt(at(50)).sent(at(100)).after(ready, res(Unmade, 100), false, at(101)), 150, true},
 		{"unknown", out().doubt(at(50)).sent(at(100)).after(Verdict{Level: Unknown, Ready: true}, res(Unmade, 100), false, at(101)), 1100, false},
 	}

@@ -156,11 +156,11 @@ func independently(r *rand.Rand, share float64, bad time.Duration) server {
 // stalling answers nothing for a time, then everything at once, so often that
 // it does not answer for the share of the time. Stalls begin at random.
 func stalling(r *rand.Rand, share float64, stall time.Duration) server {
-	const apart = 200 * time.Millisecond
 	rest := float64(stall) * (1 - share) / share
+	apart := min(time.Second, time.Duration(rest/2))
 	var begin, end time.Duration
 	next := func() {
-		begin = end + apart + time.Duration(r.ExpFloat64()*max(0, rest-float64(apart)))
+		begin = end + apart + time.Duration(r.ExpFloat64()*(rest-float64(apart)))
 		end = begin + stall
 	}
 	next()

@@ -67,7 +67,7 @@ type fault uint8
 // The faults.
 const (
 	late   fault = iota // outstanding for too long
-	failed              // wrong, refused, or not answered by the deadline
+	failed              // wrong, or not answered by the deadline
 )
 
 // evidence is the state of the sequential test (a CUSUM, Page 1954) over the

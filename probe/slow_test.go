@@ -137,7 +137,7 @@ func TestEvidenceDown(t *testing.T) {
 	}
 	e, next := evidence{}, 0
 	for range 100 {
-		e, next = down(e, next, Silent, Refused)
+		e, next = down(e, next, Silent, Wrong)
 	}
 	if e.score > standard.bad() {
 		t.Errorf("an outage weighs %.2f, want %.2f", e.score, standard.bad())

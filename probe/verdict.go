@@ -41,8 +41,8 @@ type Rules struct {
 //     life and leaves only that newest failure in the row, but it counts
 //     towards no rise.
 //
-// Beside the rows, every result is a sample of the test for gray failure
-// (slow.go): bad if it failed or was late.
+// Beside the rows, every result but a refusal is a sample of the test for gray
+// failure (slow.go): bad if it failed or was late.
 type Verdict struct {
 	// Level is the verdict; Reason is the evidence that led to it.
 	Level  Level
@@ -161,10 +161,11 @@ func (v Verdict) watched() bool { return v.Ready && v.slow.watched() }
 // fell tells whether the check is down for another reason than gray failure.
 func (v Verdict) fell() bool { return !v.Ready && !v.slow.stuck }
 
-// sample takes a result into the test for gray failure.
+// sample takes a result into the test for gray failure. A refusal is none of
+// its samples: where nobody listens nothing is gray.
 func (v Verdict) sample(t SlowTest, res Result) Verdict {
 	switch bad := res.Cause.failed(); {
-	case !t.on() || res.Cause == Unmade:
+	case !t.on() || res.Cause == Unmade || res.Cause == Refused:
 	case v.fell():
 		v.slow = v.slow.whileDown(t, res)
 	case res.Late && bad:
