@@ -25,13 +25,7 @@ func (p *parser) bgp(c *Config, raw rawBGP) {
 		p.fail("bgp.peers", nil, "missing; name at least one router")
 	}
 	for i, r := range raw.Peers {
-		path := index("bgp.peers", i)
-		peer := p.peer(path, r)
-		c.BGP.Peers = append(c.BGP.Peers, peer)
-		if r.BFD != nil {
-			c.BFD = append(c.BFD, PeerBFD{Peer: peer.Address, Interface: peer.Interface,
-				BFD: p.bfd(path+".bfd", *r.BFD)})
-		}
+		c.BGP.Peers = append(c.BGP.Peers, p.peer(index("bgp.peers", i), r))
 	}
 }
 
@@ -133,6 +127,7 @@ func (p *parser) peer(path string, r rawPeer) bgp.Peer {
 		HoldTime:     p.holdTime(path+".hold_time", r.HoldTime),
 		ConnectRetry: p.duration(path+".connect_retry", r.ConnectRetry,
 			span{DefaultConnectRetry, 100 * time.Millisecond, 10 * time.Minute}),
+		BFD: p.bfd(path+".bfd", r.BFD),
 	}
 	if peer.TTLSecurity && r.Multihop != nil {
 		p.fail(path+".multihop", r.Multihop, "excludes ttl_security: true; leave one of them out")
@@ -201,9 +196,12 @@ func (p *parser) holdTime(path string, s *scalar) time.Duration {
 	return d
 }
 
-// bfd makes the BFD session of a peer.
-func (p *parser) bfd(path string, r rawBFD) BFD {
-	return BFD{
+// bfd makes the BFD session of a peer, nil if there is to be none.
+func (p *parser) bfd(path string, r *rawBFD) *bgp.BFD {
+	if r == nil {
+		return nil
+	}
+	return &bgp.BFD{
 		Interval: p.duration(path+".interval", r.Interval,
 			span{DefaultBFDInterval, 10 * time.Millisecond, 10 * time.Second}),
 		Multiplier: int(p.number(path+".multiplier", r.Multiplier, DefaultBFDMultiplier, 1, math.MaxUint8)),

@@ -20,7 +20,6 @@ type Config struct {
 	HTTP     HTTP
 	Log      Log
 	BGP      bgp.Config // passwords already read from their files
-	BFD      []PeerBFD  // peers that have BFD, in the order of BGP.Peers
 	Services []Service
 
 	// Warnings are settings that are legal and probably not meant, each in
@@ -50,20 +49,6 @@ const (
 	LogText = "text"
 	LogJSON = "json"
 )
-
-// PeerBFD is the BFD session that goes with one BGP peer.
-type PeerBFD struct {
-	Peer      netip.Addr // Address of the peer in BGP.Peers
-	Interface string     // Interface of the peer in BGP.Peers
-	BFD
-}
-
-// BFD holds the timers of a BFD session (RFC 5880 section 6.8.1).
-type BFD struct {
-	Interval   time.Duration // Desired Min TX and Required Min RX
-	Multiplier int           // Detect Mult
-	Strict     bool          // BGP waits for BFD (RFC 5882)
-}
 
 // Service is one thing served on anycast addresses.
 type Service struct {

@@ -22,11 +22,6 @@ func everything() *Config {
 			Communities: []string{"65000:53", "4200000000:1:2"}, Deprefer: bgp.Deprefer{MED: 4294967295},
 			Peers: everyPeer(),
 		},
-		BFD: []PeerBFD{
-			{Peer: addr("10.1.1.1"), Interface: "eth0", BFD: BFD{Interval: 50 * time.Millisecond, Multiplier: 5, Strict: true}},
-			{Peer: addr("fe80::1%eth1"), Interface: "eth1", BFD: BFD{Interval: 300 * time.Millisecond, Multiplier: 3}},
-			{Peer: addr("fe80::1%eth2"), Interface: "eth2", BFD: BFD{Interval: 300 * time.Millisecond, Multiplier: 3}},
-		},
 		Services: []Service{{
 			Name:      "dns",
 			Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.9.53/32"), netip.MustParsePrefix("2001:db8:9::53/128")},
@@ -58,9 +53,12 @@ func everyPeer() []bgp.Peer {
 	return []bgp.Peer{
 		{Address: addr("10.1.1.1"), ASN: 65000, Port: 1179, LocalAddress: addr("10.1.1.11"), Interface: "eth0",
 			TTLSecurity: true, Communities: []string{"65000:1"}, NextHopV4: addr("10.1.1.11"),
-			NextHopV6: addr("2001:db8:1::11"), HoldTime: 3 * time.Second, ConnectRetry: 90 * time.Second},
-		{Address: addr("fe80::1%eth1"), Interface: "eth1", ASN: 4200000000, Port: 179, HoldTime: hold, ConnectRetry: retry},
-		{Address: addr("fe80::1%eth2"), Interface: "eth2", ASN: 65000, Port: 179, HoldTime: hold, ConnectRetry: retry},
+			NextHopV6: addr("2001:db8:1::11"), HoldTime: 3 * time.Second, ConnectRetry: 90 * time.Second,
+			BFD: &bgp.BFD{Interval: 50 * time.Millisecond, Multiplier: 5, Strict: true}},
+		{Address: addr("fe80::1%eth1"), Interface: "eth1", ASN: 4200000000, Port: 179, HoldTime: hold, ConnectRetry: retry,
+			BFD: &bgp.BFD{Interval: 300 * time.Millisecond, Multiplier: 3}},
+		{Address: addr("fe80::1%eth2"), Interface: "eth2", ASN: 65000, Port: 179, HoldTime: hold, ConnectRetry: retry,
+			BFD: &bgp.BFD{Interval: 300 * time.Millisecond, Multiplier: 3}},
 		{Address: addr("192.0.2.1"), ASN: 65000, Port: 179, Multihop: 2, HoldTime: hold, ConnectRetry: retry},
 	}
 }

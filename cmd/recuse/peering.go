@@ -105,11 +105,8 @@ func sessionOf(c *config.Config, p bgp.Peer, local netip.Addr) routers.Node {
 	for _, s := range c.Services {
 		n.Prefixes = append(n.Prefixes, s.Routes()...)
 	}
-	for _, b := range c.BFD {
-		if b.Peer == p.Address && b.Interface == p.Interface {
-			n.BFD = &routers.BFD{Interval: b.Interval,
-				Multiplier: b.Multiplier}
-		}
+	if b := p.BFD; b != nil {
+		n.BFD = &routers.BFD{Interval: b.Interval, Multiplier: b.Multiplier}
 	}
 	return n
 }
