@@ -69,6 +69,7 @@ func (a *Agent) setUp() error {
 		return fmt.Errorf("failed to set up BGP: %w", err)
 	}
 	a.loop.speaker = a.speaker
+	a.speaker.SetAlive(a.loop.pulse.alive)
 	return a.takeLinks()
 }
 

@@ -107,11 +107,14 @@ func (c *check) take(l *loop, s *service, r probe.Report) {
 	c.fresh = c.fresh && r.Result.Cause != probe.Passed
 }
 
-// suspect makes every configured check look at once: what an address sees may
-// be theirs to see too.
+// suspect makes every check look at once: what one of them sees may be theirs to
+// see too.
 func (s *service) suspect() {
 	for _, c := range s.checks {
 		c.runner.Suspect()
+	}
+	for _, one := range s.paths {
+		one.runner.Suspect()
 	}
 }
 
@@ -121,6 +124,10 @@ func (s *service) begin(ctx context.Context, l *loop) {
 	for _, c := range s.checks {
 		if c.end == nil {
 			c.begin(ctx)
+			watch, end := context.WithCancel(ctx)
+			stop := c.end
+			c.end = func() { stop(); end() }
+			go s.watchServer(watch, l, c.conf)
 		}
 	}
 	if s.unwatch == nil {

@@ -61,6 +61,7 @@ func harmsToBGP(before, after bgp.Config) []string {
 
 // sessionOf is a peer without what can change under a live session.
 func sessionOf(p bgp.Peer) bgp.Peer {
+	p.BFD = nil
 	p.Communities, p.NextHopV4, p.NextHopV6 = nil, netip.Addr{}, netip.Addr{}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"sync"
 	"time"
 
 	"recuse/agent/config"
@@ -56,6 +57,8 @@ type loop struct {
 	pulse     pulse
 	notifier  notifier
 	notifyErr bool // a failure to reach the supervisor has been logged
+
+	noTripwire sync.Once // says that there is none
 
 	again       chan *config.Config // a restart was asked for
 	stop, hurry bool

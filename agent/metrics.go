@@ -64,6 +64,14 @@ var (
 		"Failures in a row of a check.", "service", "check")
 	mPeer = metric("peer_established",
 		"Whether the BGP session with a peer is established.", "peer", "asn")
+	mBFD = metric("bfd_up",
+		"Whether the BFD session with a peer is up.", "peer")
+	mBFDDetect = metric("bfd_detection_seconds",
+		"The silence after which a peer counts as gone.", "peer")
+	mBFDLate = metric("bfd_worst_late_seconds",
+		"The worst lateness of a BFD packet of ours.", "peer")
+	mBFDPackets = metric("bfd_packets_total",
+		"BFD packets with a peer, by what became of them.", "peer", "fate")
 	mReload = metric("config_last_reload_successful",
 		"Whether the last reload was accepted.")
 	mLoaded = metric("config_loaded_timestamp_seconds",
@@ -111,6 +119,9 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for _, p := range st.Peers {
 		g.set(mPeer, truth(p.State == established), p.Address,
 			strconv.FormatUint(uint64(p.ASN), 10))
+		if p.BFD != nil {
+			g.bfd(p.Address, p.BFD)
+		}
 	}
 }
 
@@ -170,6 +181,26 @@ func (g gauges) check(service string, c control.Check) {
 	g.set(mLatency, c.P95MS/1000, service, c.Name, "0.95")
 	g.set(mLatency, c.P99MS/1000, service, c.Name, "0.99")
 }
+
+// bfd writes what is known of a BFD session.
+func (g gauges) bfd(peer string, b *control.BFD) {
+	g.set(mBFD, truth(b.State == bfdUp), peer)
+	g.set(mBFDDetect, b.DetectMS/1000, peer)
+	g.set(mBFDLate, b.WorstLateMS/1000, peer)
+	count := func(n uint64, fate string) {
+		g.out <- prometheus.MustNewConstMetric(mBFDPackets,
+			prometheus.CounterValue, float64(n), peer, fate)
+	}
+	count(b.Sent, "sent")
+	count(b.Received, "received")
+	count(b.Withheld, "withheld")
+	for reason, n := range b.Discarded {
+		count(n, "discarded: "+reason)
+	}
+}
+
+// bfdUp is the state of a BFD session that works.
+const bfdUp = "UP"
 
 // truth is 1 or 0.
 func truth(b bool) float64 {

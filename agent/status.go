@@ -47,9 +47,27 @@ func (l *loop) snapshot() control.Status {
 	for _, p := range peers {
 		st.Peers = append(st.Peers, control.Peer{
 			Address: p.Address.String(), ASN: p.ASN, State: p.State,
-			Since: p.Since, Error: p.LastError})
+			Since: p.Since, Error: p.LastError, BFD: bfdSnapshot(p.BFD)})
 	}
 	return st
+}
+
+// bfdSnapshot renders the BFD session beside a peer, if there is one.
+func bfdSnapshot(b *bgp.BFDState) *control.BFD {
+	if b == nil {
+		return nil
+	}
+	out := &control.BFD{State: b.State, Remote: b.Remote, Since: b.Since,
+		DetectMS: ms(b.Detection), IntervalMS: ms(b.Interval),
+		RemoteIntervalMS: ms(b.RemoteInterval), Multihop: b.Multihop,
+		LocalDiag: b.LocalDiag, RemoteDiag: b.RemoteDiag, Sent: b.Sent,
+		Received: b.Received, Discarded: b.Discarded, Withheld: b.Withheld,
+		WorstLateMS: ms(b.WorstLate), Scheduling: b.Scheduling,
+		Transitions: []control.Transition{}, Error: b.Trouble}
+	for _, t := range b.Transitions {
+		out.Transitions = append(out.Transitions, control.Transition(t))
+	}
+	return out
 }
 
 // snapshot renders one service.

@@ -97,6 +97,45 @@ type Peer struct {
 	Since time.Time `json:"since"`
 	// Error says why the session is not established, or what is withheld.
 	Error string `json:"error,omitempty"`
+	// BFD is null for a peer without it.
+	BFD *BFD `json:"bfd"`
+}
+
+// BFD is the session of RFC 5880 beside a BGP session.
+type BFD struct {
+	// State and Remote are ADMIN_DOWN, DOWN, INIT or UP: ours, and what the
+	// peer says of its own.
+	State  string    `json:"state"`
+	Remote string    `json:"remote_state"`
+	Since  time.Time `json:"since"`
+	// DetectMS is the silence after which the peer counts as gone.
+	DetectMS         float64 `json:"detect_ms"`
+	IntervalMS       float64 `json:"interval_ms"`
+	RemoteIntervalMS float64 `json:"remote_interval_ms"`
+	Multihop         bool    `json:"multihop"`
+	LocalDiag        string  `json:"local_diag"`
+	RemoteDiag       string  `json:"remote_diag"`
+	Sent             uint64  `json:"packets_out"`
+	Received         uint64  `json:"packets_in"`
+	// Discarded counts refused packets by reason.
+	Discarded map[string]uint64 `json:"packets_discarded"`
+	// Withheld counts packets not sent because the agent did not decide.
+	Withheld uint64 `json:"packets_withheld"`
+	// WorstLateMS is the worst lateness of our own sending.
+	WorstLateMS float64 `json:"worst_late_ms"`
+	// Scheduling is how the kernel schedules this process.
+	Scheduling  string       `json:"scheduling"`
+	Transitions []Transition `json:"transitions"`
+	// Error says why it is not up.
+	Error string `json:"error,omitempty"`
+}
+
+// Transition is one change of a BFD session's state.
+type Transition struct {
+	At     time.Time `json:"at"`
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Reason string    `json:"reason"`
 }
 
 // Config is the configuration in force.
