@@ -2,6 +2,7 @@ package bgp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -141,39 +142,56 @@ func (p *peer) attempt(ctx context.Context, waiting *net.TCPConn) (ending, time.
 	return end, s.e.up(), why
 }
 
-// reach dials, or takes the connection that the router makes meanwhile.
+// dialed is the outcome of a dial.
+type dialed struct {
+	conn *net.TCPConn
+	err  error
+}
+
+// reach dials, or takes the connection that the router makes meanwhile. BFD
+// that comes up makes it dial anew: the next SYN of a dial under way may be
+// seconds off.
 func (p *peer) reach(ctx context.Context) (*net.TCPConn, error) {
-	type result struct {
-		conn *net.TCPConn
-		err  error
-	}
 	for {
-		ctx, cancel := context.WithCancel(ctx)
-		dialed := make(chan result, 1)
-		go func() {
-			conn, err := p.cfg.dial(ctx, p.external)
-			dialed <- result{conn, err}
-		}()
-		var conn *net.TCPConn
-		select {
-		case r := <-dialed:
-			cancel()
-			return r.conn, r.err
-		case conn = <-p.inbound:
-		case <-p.nudge: // the next SYN of this dial may be seconds away
-		}
-		cancel()
-		r := <-dialed
+		r, inbound := p.dialOnce(ctx)
 		switch {
-		case conn == nil && r.conn != nil:
-			return r.conn, nil
-		case r.conn != nil:
+		case inbound != nil && r.conn != nil:
 			_ = r.conn.Close()
-		}
-		if conn != nil {
-			return conn, nil
+			return inbound, nil
+		case inbound != nil:
+			return inbound, nil
+		case r.err == nil || !errors.Is(r.err, errAgain):
+			return r.conn, r.err
 		}
 	}
+}
+
+// errAgain says that a dial was given up for the next one.
+var errAgain = errors.New("dialing again")
+
+// dialOnce dials until that has an outcome, or the router comes, or BFD comes
+// up.
+func (p *peer) dialOnce(ctx context.Context) (r dialed, inbound *net.TCPConn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan dialed, 1)
+	go func() {
+		conn, err := p.cfg.dial(ctx, p.external)
+		done <- dialed{conn, err}
+	}()
+	nudged := false
+	select {
+	case r = <-done:
+		return r, nil
+	case inbound = <-p.inbound:
+	case <-p.nudge:
+		nudged = true
+	}
+	cancel()
+	if r = <-done; nudged && r.err != nil {
+		r.err = errAgain
+	}
+	return r, inbound
 }
 
 // rest waits; a connection from the router ends the wait and is returned, and

@@ -19,8 +19,11 @@ var (
 // communities change, GoBGP sends that peer all of its routes anew.) A peer
 // that is new starts; one that is gone gets Cease, Peer De-configured; one
 // whose session is built on something else now gets Cease, Other Configuration
-// Change, and starts anew. BFD is negotiated anew on its session, begun or
-// ended (with AdminDown) beside BGP. None of this touches the session of another.
+// Change, and starts anew. None of this touches the session of another.
+//
+// BFD is negotiated anew on its session, begun, or ended with AdminDown, none
+// of which touches BGP from our side. (FRR 8.4 and BIRD 2.0 close BGP when they
+// hear AdminDown, so with them the end of BFD costs a session.)
 //
 // After an error nothing has changed; one of what cannot change wraps
 // [ErrRestart].
