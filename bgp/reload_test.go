@@ -2,6 +2,7 @@ package bgp
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/osrg/gobgp/v4/pkg/packet/bgp"
 )
 
 func TestNeedsRestart(t *testing.T) {
@@ -369,5 +371,74 @@ func TestUpdateLeavesNothing(t *testing.T) {
 	}
 	if len(s.leaving) != 0 {
 		t.Errorf("%d peers are remembered", len(s.leaving))
+	}
+}
+
+// Settings change without a pause while sessions come up: what the router
+// holds in the end bears what was set last.
+func TestUpdateDuringStart(t *testing.T) {
+	router := newRawRouter(t, "127.53.5.11")
+	var confs []Config
+	for _, extra := range []string{"65000:1", "65000:2", "65000:3"} {
+		c := rawConfig(router.peer(65000).with(func(p *Peer) { p.Communities = []string{extra} }))
+		c.Communities = []string{"65000:53", strings.Replace(extra, ":", ":10", 1)}
+		confs = append(confs, c)
+	}
+	s := startSpeaker(t, confs[0])
+	if err := s.Set(routes("10.1.9.53/32")); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 8 {
+		c := router.accept()
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for i := 0; ; i++ {
+				if err := s.Update(confs[i%len(confs)]); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}()
+		c.establish(65000)
+		s.established(0)
+		close(stop)
+		<-stopped
+		last := round % len(confs)
+		if err := s.Update(confs[last]); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("{Communities: 65000:53, 65000:10%d, 65000:%d}", last+1, last+1)
+		if got := c.lastUpdate(); !strings.Contains(got, want) {
+			t.Errorf("round %d: the router ends with %s, want %s", round, got, want)
+		}
+		_ = c.Close()
+		until(t, "session down", func() bool { return s.state(0).State != "ESTABLISHED" })
+	}
+	for _, line := range s.logs.lines("level=ERROR") {
+		t.Error(line)
+	}
+}
+
+// lastUpdate reads until it is quiet and shows the last UPDATE.
+func (c *rawConn) lastUpdate() (last string) {
+	c.t.Helper()
+	for {
+		msg, err := c.read(300 * time.Millisecond)
+		if err != nil {
+			return last
+		}
+		if msg[18] != typeUpdate {
+			continue
+		}
+		m, err := bgp.ParseBGPMessage(msg)
+		if err != nil {
+			c.t.Fatalf("failed to parse UPDATE: %v", err)
+		}
+		last = show(m.Body.(*bgp.BGPUpdate))
 	}
 }
