@@ -62,7 +62,7 @@ func network(t testing.TB, o topology.Options, edit func(node int, c tree)) *top
 func quick(c tree) {
 	for _, s := range c["services"].([]any) {
 		s := s.(tree)
-		s["drain"], s["yield_wait"] = "300ms", "1s"
+		s["drain"], s["yield_wait"], s["drain_timeout"] = "300ms", "1s", "3s"
 		s["hold"] = tree{"min": "50ms", "max": "100ms"}
 		for _, check := range s["checks"].([]any) {
 			check := check.(tree)
