@@ -15,10 +15,10 @@ import (
 )
 
 // BenchmarkLeave measures, with the default settings of a check but a shorter
-// rise, from a fault of the resolver at a random phase of its checks: to the
-// withdrawal on the wire (ours), and to the next hop gone in the router's
-// kernel. The floor is the time between the two, which is the router's own and
-// that of a bare withdrawal. Docs/measurements.md has figures of
+// rise and hold, from a fault of the resolver at a random phase of its checks:
+// to the UPDATE on the wire that withdraws or, for a fault short of death,
+// depreferences (ours), and to the next hop gone in the router's kernel. The
+// floor is the time between the two, which is the router's own. Docs/measurements.md has figures of
 //
 //	make bin/recuse bin/recuse-authority
 //	RECUSE_TEST_BIN=$PWD/bin go test -run - -bench Leave -benchtime 20x ./lab
@@ -41,6 +41,7 @@ func BenchmarkLeave(b *testing.B) {
 
 // defaults leaves the checks as they are, but for what only the way back takes.
 func defaults(_ int, c tree) {
+	service(c, 0)["hold"] = tree{"min": "50ms", "max": "100ms"}
 	for _, check := range service(c, 0)["checks"].([]any) {
 		check.(tree)["rise"] = 2
 	}
@@ -65,7 +66,9 @@ func leave(b *testing.B, lab *topology.Lab, fault, mends func(*topology.Process)
 		after(b, events, anycast4, n.V4, true)
 		announced(b, lab, lab.Nodes...)
 	}
-	list := w.sent(func(l []message) bool { return count(l, "withdraw") >= 2*len(faults) })
+	list := w.sent(func(l []message) bool {
+		return count(l, "withdraw")+count(l, "depreference") >= 2*len(faults)
+	})
 	var ours, all, floor []time.Duration
 	for i, at := range faults {
 		wire := firstAfter(list, at)
@@ -78,10 +81,12 @@ func leave(b *testing.B, lab *topology.Lab, fault, mends func(*topology.Process)
 	report(b, "floor", floor)
 }
 
-// firstAfter is when the first IPv4 withdrawal after a moment was sent.
+// firstAfter is when the first IPv4 UPDATE that gives way after a moment was
+// sent.
 func firstAfter(list []message, at time.Time) time.Time {
 	for _, m := range list {
-		if m.Kind == "withdraw" && !m.Six && m.At.After(at) {
+		if (m.Kind == "withdraw" || m.Kind == "depreference") && !m.Six &&
+			m.At.After(at) {
 			return m.At
 		}
 	}
