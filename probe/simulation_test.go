@@ -42,7 +42,7 @@ var streams = []stream{
 // source returns the generator of a trial.
 func source(trial int) *rand.Rand { return rand.New(rand.NewPCG(uint64(trial), 1)) }
 
-// tests are what a table compares: the sequential test and p95 over windows.
+// windows are those of p95 that the sequential test is compared with.
 var windows = []int{20, 60, 100}
 
 // p95 tells over a window of n samples whether more than 5 % of them are bad.
@@ -67,8 +67,8 @@ func (w *p95) add(bad bool) bool {
 
 // leavings returns how often the sequential test leaves within the time, and
 // how many probes that took. It begins anew after each.
-func leavings(k stream, share float64, span time.Duration) (n, probes int) {
-	s := simulate(simulated(), k.make(source(0), share))
+func leavings(c Check, k stream, share float64, span time.Duration) (n, probes int) {
+	s := simulate(c, k.make(source(0), share))
 	for end := epoch.Add(span); s.now.Before(end); {
 		s.run(end.Sub(s.now))
 		if s.verdict.Level != OK {
@@ -105,9 +105,9 @@ func patienceMost() time.Duration {
 
 // delay returns how long the sequential test takes from a fault at a random
 // phase.
-func delay(k stream, share float64, trial int) time.Duration {
+func delay(c Check, k stream, share float64, trial int) time.Duration {
 	r := source(trial)
-	s := simulate(simulated(), k.make(r, share))
+	s := simulate(c, k.make(r, share))
 	phase := time.Duration(r.Float64() * float64(time.Second))
 	s.plan.next = epoch.Add(phase)
 	s.run(patienceMost())
@@ -170,7 +170,7 @@ func perMonth(n int, span time.Duration) string {
 	return fmt.Sprintf("%.3g", float64(n)*720/span.Hours())
 }
 
-// row joins the cells of a table.
+// cellsOf returns a row of a table.
 func cellsOf(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
 // TestSimulationLeavings prints how often a server that is bad for a share of
@@ -184,7 +184,7 @@ func TestSimulationLeavings(t *testing.T) {
 	for _, k := range streams {
 		t.Log(cellsOf(k.name, "slow test", "p95/20", "p95/60", "p95/100", "probes/s"))
 		for _, share := range []float64{.01, .02, .05, .10} {
-			n, probes := leavings(k, share, span)
+			n, probes := leavings(simulated(), k, share, span)
 			cells := []string{fmt.Sprintf("%.0f %%", 100*share), perMonth(n, span)}
 			for _, w := range windows {
 				cells = append(cells, perMonth(trips(k, share, w, span), span))
@@ -205,13 +205,16 @@ func TestSimulationDelay(t *testing.T) {
 		trials = 2000
 	}
 	t.Logf("from the fault to the verdict, median / 90th percentile of %d", trials)
-	for _, k := range streams {
+	for i, k := range streams {
+		if *simulateFull && i > 0 {
+			trials = 200 // There is less to prove and more to wait for.
+		}
 		t.Log(cellsOf(k.name, "slow test", "p95/20", "p95/60", "p95/100"))
 		for _, share := range []float64{.10, .15, .20, .30, .50, .70, .90, 1} {
 			if k.name != streams[0].name && share > .3 {
 				continue
 			}
-			times := each(trials, func(i int) time.Duration { return delay(k, share, i) })
+			times := each(trials, func(i int) time.Duration { return delay(simulated(), k, share, i) })
 			cells := []string{fmt.Sprintf("%.0f %%", 100*share), spread(times)}
 			for _, w := range windows {
 				cells = append(cells, spread(each(trials, func(i int) time.Duration { return tripDelay(k, share, w, i) })))
@@ -226,6 +229,34 @@ func TestSimulationDelay(t *testing.T) {
 			if got := percentile(times, 100); share == 1 && got >= 2500*time.Millisecond {
 				t.Errorf("100 %% bad are left after %v at worst", got)
 			}
+		}
+	}
+}
+
+// TestSimulationThreshold prints what the threshold trades.
+func TestSimulationThreshold(t *testing.T) {
+	span, trials := 6*time.Hour, 25
+	if *simulateFull {
+		span, trials = 365*24*time.Hour, 2000
+	}
+	t.Log(cellsOf("threshold", "leavings in 30 days at 5 %", "at 10 %", "delay at 30 %", "at 100 %"))
+	for _, threshold := range []float64{6, 8, 10, 12, 14, 16} {
+		c := simulated()
+		c.Rules.Slow.Threshold = threshold
+		cells := []string{fmt.Sprintf("%.0f", threshold)}
+		for _, share := range []float64{.05, .10} {
+			n, _ := leavings(c, streams[0], share, span)
+			cells = append(cells, perMonth(n, span))
+		}
+		var medians []time.Duration
+		for _, share := range []float64{.30, 1} {
+			times := each(trials, func(i int) time.Duration { return delay(c, streams[0], share, i) })
+			cells = append(cells, spread(times))
+			medians = append(medians, percentile(times, 50))
+		}
+		t.Log(cellsOf(cells...))
+		if threshold == DefaultThreshold && medians[0] >= 15*time.Second {
+			t.Errorf("a median of %v at 30 %%", medians[0])
 		}
 	}
 }

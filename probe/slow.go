@@ -19,6 +19,9 @@ const (
 	slowSlot = 300 * time.Millisecond
 	// slowSlots is in how many slots bad samples must lie to lead to a verdict.
 	slowSlots = 3
+	// runSlots is in how many slots bad samples with no good one between count,
+	// as long as they last for less than slowStall.
+	runSlots = 2
 	// slowStall is how long what is bad must last to lead to a verdict: less may
 	// be one stall, however many probes it hit.
 	slowStall = time.Second
@@ -79,11 +82,11 @@ const (
 // to zero, by the same steps, ends it.
 //
 // Samples that lie together are not independent: a stall of 200 ms makes every
-// probe late that suspicion sends into it. So bad samples with no good one
-// between count as one, and within one slot the score rises by no more than one
-// bad sample's worth (and falls by no more than one good one's while the verdict
-// stands). Only when nothing at all has been good for slowStall do all of them
-// count, since a stall that long is what the test is to find.
+// probe late that suspicion sends into it. So within one slot the score rises by
+// no more than one bad sample's worth (and falls by no more than one good one's
+// while the verdict stands), and bad samples with no good one between count in
+// runSlots of them at most. Only when nothing at all has been good for slowStall
+// do all of them count, since a stall that long is what the test is to find.
 type evidence struct {
 	score float64
 	stuck bool // the verdict stands
@@ -99,6 +102,7 @@ type evidence struct {
 	dirty bool      // it has a bad sample
 
 	since time.Time // the first bad sample since the last good one
+	run   int       // in how many slots since then they counted
 	held  int       // bad samples since then that did not count in full
 }
 
@@ -108,7 +112,7 @@ func (e evidence) good(t SlowTest, at time.Time) evidence {
 	if !e.stuck {
 		e.all++
 	}
-	e.since, e.held = time.Time{}, 0
+	e.since, e.run, e.held = time.Time{}, 0, 0
 	least := 0.0
 	if e.stuck {
 		least = max(0, e.base-t.good())
@@ -123,11 +127,18 @@ func (e evidence) good(t SlowTest, at time.Time) evidence {
 // bad returns the evidence after a bad sample at the time at.
 func (e evidence) bad(t SlowTest, f fault, at time.Time) evidence {
 	e = e.enter(at)
-	fresh := e.since.IsZero()
+	fresh := e.since.IsZero() || !e.dirty && e.run < runSlots
 	e = e.note(f, at)
 	step := t.bad()
-	if !e.stuck && (!fresh || e.score >= e.base+t.bad()) {
+	switch {
+	case e.stuck:
+	case fresh:
+		e.run++
+		step = min(step, max(0, e.base+t.bad()-e.score))
+	default:
 		step = 0
+	}
+	if step < t.bad() {
 		e.held++
 	}
 	if at.Sub(e.since) >= slowStall && e.slots >= slowSlots {
