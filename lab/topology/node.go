@@ -79,6 +79,10 @@ type Status struct {
 	Peers []struct {
 		Address netip.Addr `json:"address"`
 		State   string     `json:"state"`
+		BFD     *struct {
+			State  string `json:"state"`
+			Remote string `json:"remote_state"`
+		} `json:"bfd"`
 	} `json:"peers"`
 	Raw string `json:"-"` // all of it
 }

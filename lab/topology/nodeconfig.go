@@ -63,6 +63,9 @@ func (n *Node) peer(o Options, router int) map[string]any {
 	if o.TTLSecurity {
 		p["ttl_security"] = true
 	}
+	if o.BFD != nil {
+		p["bfd"] = o.BFD.tree()
+	}
 	return p
 }
 

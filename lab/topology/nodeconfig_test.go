@@ -34,6 +34,7 @@ func TestWriteConfig(t *testing.T) {
 	n := fileNode(t)
 	o := Options{
 		Routers: 2, Addresses: DefaultAddresses(), HoldTime: 3 * time.Second, Password: "s3cret", TTLSecurity: true,
+		BFD:       &BFD{Interval: 50 * time.Millisecond, Multiplier: 5},
 		Configure: func(node int, config map[string]any) { config["bgp"].(map[string]any)["asn"] = 65100 + node },
 	}
 	if err := n.writeConfig(o, "ifb"); err != nil {
@@ -44,11 +45,17 @@ func TestWriteConfig(t *testing.T) {
     peers:
         - address: 10.60.0.1
           asn: 65000
+          bfd:
+            interval: 50ms
+            multiplier: 5
           hold_time: 3s
           password_file: DIR/bgp-password
           ttl_security: true
         - address: 10.60.0.2
           asn: 65000
+          bfd:
+            interval: 50ms
+            multiplier: 5
           hold_time: 3s
           password_file: DIR/bgp-password
           ttl_security: true

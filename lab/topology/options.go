@@ -30,6 +30,7 @@ type Options struct {
 	Password    string         // TCP MD5 password of all sessions; none: none
 	TTLSecurity bool           // GTSM on all sessions
 	HoldTime    time.Duration  // of all sessions; default 9 s
+	BFD         *BFD           // of all sessions; none: none
 
 	// Configure changes a node's recuse.yaml before it is written; node counts
 	// from 0. The router's side is made from the result.

@@ -57,14 +57,18 @@ func (l *Lab) startNodes(ctx context.Context) error {
 }
 
 // WaitAnnounced waits until every router's kernel sends every service address
-// to exactly these nodes, over both families' own next hops.
+// to exactly these nodes, over both families' own next hops, and in a lab with
+// BFD until that is up too.
 func (l *Lab) WaitAnnounced(ctx context.Context, d time.Duration, nodes ...*Node) error {
 	for _, r := range l.Routers {
 		if err := l.WaitNextHops(ctx, d, r, nodes...); err != nil {
 			return err
 		}
 	}
-	return nil
+	if l.options.BFD == nil {
+		return nil
+	}
+	return l.WaitBFD(ctx, d, nodes...)
 }
 
 // WaitNextHops is WaitAnnounced for one router.
