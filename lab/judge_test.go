@@ -15,10 +15,13 @@ import (
 	"recuse/lab/topology"
 )
 
-// both runs a test behind each kind of router.
+// both runs a test behind each kind of router, at once: it mostly waits.
 func both(t *testing.T, f func(t *testing.T, router string)) {
 	for _, router := range []string{topology.FRR, topology.BIRD} {
-		t.Run(router, func(t *testing.T) { f(t, router) })
+		t.Run(router, func(t *testing.T) {
+			t.Parallel()
+			f(t, router)
+		})
 	}
 }
 
