@@ -40,7 +40,7 @@ func On(c Config, k Kernel) (*Holder, error) {
 }
 
 // Lock claims the link and the service addresses for this process within the
-// network namespace, until Remove or the process's end. A link that somebody
+// network namespace, until Remove, Release or the process's end. A link that somebody
 // else made may carry other services' addresses too, so of that only the
 // addresses are claimed. It fails with an ErrInUse if another agent, or another
 // Holder of this process, has one of them.
@@ -77,16 +77,13 @@ func (h *Holder) lockFailed(err error) error {
 }
 
 // Observe returns what the kernel says of the link now. A link of that name
-// that is not ours is an ErrForeign.
+// that is not ours is an ErrForeign, and its state is true all the same.
 func (h *Holder) Observe() (State, error) {
 	l, err := h.kernel.Link(h.config.Link)
 	if err != nil {
 		return State{}, err
 	}
-	if err := own(h.config, l); err != nil {
-		return State{}, err
-	}
-	return observe(h.config, l), nil
+	return observe(h.config, l), own(h.config, l)
 }
 
 // Ensure makes the link, down and marked as ours, if there is none, and the
@@ -123,11 +120,18 @@ func (h *Holder) Remove() error {
 	for _, op := range planRemove(h.config, l, guards) {
 		errs = append(errs, h.apply([]Op{op}))
 	}
-	if h.lock != nil {
-		errs = append(errs, h.lock.Close())
-		h.lock, h.names = nil, nil
+	return errors.Join(append(errs, h.Release())...)
+}
+
+// Release gives up the lock and leaves the link, the addresses and the routes
+// as they are.
+func (h *Holder) Release() error {
+	if h.lock == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	err := h.lock.Close()
+	h.lock, h.names = nil, nil
+	return err
 }
 
 // reach reads the kernel's state and applies what plan makes of it.

@@ -189,3 +189,22 @@ func TestDuplicate(t *testing.T) {
 		}
 	}
 }
+
+// TestRelease gives up the lock and nothing else.
+func TestRelease(t *testing.T) {
+	f := newFake(t)
+	if err := f.Raise(); err != nil {
+		t.Fatal(err)
+	}
+	f.Occupy(true)
+	if err := f.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(raised, "KIND", netlinkx.KindDummy),
+		f.String()); diff != "" {
+		t.Errorf("unexpected state (-want +got):\n%s", diff)
+	}
+	if err := f.Lock(); !errors.Is(err, netlinkx.ErrInUse) {
+		t.Errorf("the lock was not given up: %v", err)
+	}
+}
