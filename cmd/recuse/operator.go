@@ -53,6 +53,10 @@ func drainCommand() *cobra.Command {
 			"outlives a restart of the agent.",
 		Args: oneService,
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("for") && span <= 0 {
+				return fmt.Errorf("%w: --for: %q: must be above 0, such as 30m",
+					errUsage, span)
+			}
 			d.Service, d.For = args[0], control.Duration(span)
 			if err := noDaemon(t.client().Drain(interruptible(c), d)); err != nil {
 				return err

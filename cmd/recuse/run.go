@@ -52,6 +52,7 @@ func daemon(path string) error {
 	defer log.Close()
 	// Before anything is made on the box: a signal must not leave it there.
 	stop, hurry := stopSignals()
+	hangups := harmlessSignals()
 	for {
 		for _, w := range conf.Warnings {
 			log.Warn(w)
@@ -60,7 +61,7 @@ func daemon(path string) error {
 		if err != nil {
 			return err
 		}
-		err = runReloading(a, stop, hurry)
+		err = runReloading(a, stop, hurry, hangups)
 		var again *agent.Restart
 		if !errors.As(err, &again) {
 			return err
@@ -84,10 +85,8 @@ func spareProcessors() {
 
 // runReloading runs one agent and reloads it on SIGHUP. What a reload refuses
 // is in the log and in status; a signal can allow nothing.
-func runReloading(a *agent.Agent, stop, hurry context.Context) error {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
+func runReloading(a *agent.Agent, stop, hurry context.Context,
+	hangups <-chan os.Signal) error {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	go func() {
@@ -101,6 +100,16 @@ func runReloading(a *agent.Agent, stop, hurry context.Context) error {
 		}
 	}()
 	return a.Run(stop, hurry)
+}
+
+// harmlessSignals catches, for the life of the process, what would end it
+// between two agents or with the reader of its log: a hangup asks for a reload,
+// and a closed pipe for nothing. Programs of checks begin without the catch.
+func harmlessSignals() (hangups <-chan os.Signal) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return asked
 }
 
 // stopSignals ends the first context on a first signal, and the second on a
