@@ -40,7 +40,8 @@ type remembered struct {
 func (s *service) remember(now time.Time) remembered {
 	r := remembered{Manual: s.state.Hold.Manual, Drained: s.wishes.command,
 		DrainForced: s.wishes.force, DrainReason: s.wishes.reason}
-	if h := s.state.Hold; h.Span > 0 && now.Sub(h.Last) < holdMemory {
+	if h := s.state.Hold; h.Span > 0 &&
+		(now.Sub(h.Last) < holdMemory || now.Before(h.Until)) {
 		r.HoldSpan = control.Duration(h.Span)
 		r.LeftAgo = control.Duration(now.Sub(h.Last))
 		r.HoldLeft = control.Duration(max(0, h.Until.Sub(now)))

@@ -122,3 +122,17 @@ func TestMemoryTroubleIsAnAlarm(t *testing.T) {
 		t.Errorf("no file: unexpected %v, %v", kept, err)
 	}
 }
+
+// TestMemoryOfALongHold proves that a hold is kept which outlasts the time for
+// which a leaving counts.
+func TestMemoryOfALongHold(t *testing.T) {
+	s := &service{state: State{Hold: Hold{}.left(
+		Rules{HoldMin: time.Hour, HoldMax: time.Hour}, t0)}}
+	later := t0.Add(20 * time.Minute)
+	if got := time.Duration(s.remember(later).HoldLeft); got != 40*time.Minute {
+		t.Errorf("got %s left of the hold, want 40m", got)
+	}
+	if got := s.remember(t0.Add(time.Hour)); got != (remembered{}) {
+		t.Errorf("a hold that is over is kept: %+v", got)
+	}
+}
