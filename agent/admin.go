@@ -50,7 +50,7 @@ func (w *wishes) answer(err error) {
 // settleDrain answers those who wait once the drain has succeeded or failed.
 func (s *service) settleDrain() {
 	switch {
-	case s.state.Phase == Down && s.wishes.command:
+	case s.out() && s.wishes.command:
 		s.wishes.answer(nil)
 	case s.state.Reason == DrainAlone && s.wishes.command:
 		s.wishes.end()
@@ -60,6 +60,11 @@ func (s *service) settleDrain() {
 	case !s.wishes.command && len(s.wishes.waiting) > 0:
 		s.wishes.answer(errors.New("the drain was taken back"))
 	}
+}
+
+// out tells whether the service has no route and waits for nothing on the way.
+func (s *service) out() bool {
+	return s.state.Phase == Down || s.state.Phase == Held
 }
 
 // errNoService names what there is.
@@ -157,11 +162,15 @@ func (a *Agent) change(ctx context.Context, name string,
 // drainFileEvent tells that a drain_file appeared or went.
 type drainFileEvent struct {
 	service *service
+	file    string
 	exists  bool
 }
 
-// apply notes the wish.
+// apply notes the wish, unless a reload has named another file since.
 func (e drainFileEvent) apply(l *loop) {
+	if e.file != e.service.conf.DrainFile {
+		return
+	}
 	if e.service.wishes.file != e.exists {
 		l.log.Info("drain file changed", "service", e.service.conf.Name,
 			"file", e.service.conf.DrainFile, "exists", e.exists)

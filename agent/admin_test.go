@@ -251,3 +251,55 @@ func TestDiaryForgets(t *testing.T) {
 		t.Errorf("a slow follower got %d events before its end", n)
 	}
 }
+
+// TestDrainHeld drains a service whose link an operator has set down: it is out
+// already, and stays out when the link is up again.
+func TestDrainHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.byHand("down", w.setDown)
+		answer, _ := w.drains(control.Drain{})
+		select {
+		case err := <-answer:
+			if err != nil {
+				t.Errorf("unexpected answer: %v", err)
+			}
+		default:
+			t.Error("no answer, though the service is out")
+			return
+		}
+		w.read()
+		w.byHand("up", func() { w.link.Up = true })
+		w.until(10 * time.Second)
+		w.expect("4.1s by hand: up", "4.25s lower")
+	})
+}
+
+func TestReloadChangesTheDrainFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, after := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+		w := up(t, func(c *config.Service) { c.DrainFile = before })
+		defer w.finish()
+		if err := os.WriteFile(before, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.until(5 * time.Second)
+		if _, err := w.reloads(control.Reload{}, func(c *config.Config) {
+			c.Services[0].DrainFile, c.Services[0].Checks = after, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.until(6 * time.Second)
+		if got := w.admin(); got != "enabled" {
+			t.Errorf("%s by a file that is not configured any more", got)
+		}
+		if err := os.WriteFile(after, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.until(7 * time.Second)
+		if got := w.admin(); got != "drained" {
+			t.Errorf("%s though the new file exists", got)
+		}
+	})
+}

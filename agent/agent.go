@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -181,7 +182,11 @@ func (a *Agent) Run(stop, hurry context.Context) error {
 	}
 	cancel()
 	tasks.Wait()
-	return errors.Join(err, a.cleanUp())
+	var again *Restart
+	if !errors.As(err, &again) {
+		again = &Restart{}
+	}
+	return errors.Join(err, a.cleanUp(again.Config))
 }
 
 // leaveWhenTold waits for the end, or for a reload that asks for a restart, and
@@ -257,13 +262,44 @@ func (a *Agent) leave(ctx, hurry context.Context) {
 	}
 }
 
-// cleanUp leaves nothing of ours on the box, but for links that are kept.
-func (a *Agent) cleanUp() error {
+// cleanUp leaves nothing of ours on the box, but for links that are kept. If
+// the agent is made anew, next is what it will be, otherwise nil.
+func (a *Agent) cleanUp(next *config.Config) error {
 	var errs []error
 	for _, s := range a.loop.services {
-		if s.conf.Link.WhenOut != config.WhenOutKeep {
-			errs = append(errs, s.link.Remove())
-		}
+		errs = append(errs, s.letGo(next))
 	}
 	return errors.Join(append(errs, a.socket.Close())...)
+}
+
+// letGo ends the service's hold of its link. A link that is kept stays, without
+// the addresses that the next configuration does not have, if there is one.
+func (s *service) letGo(next *config.Config) error {
+	if s.conf.Link.WhenOut != config.WhenOutKeep {
+		return s.link.Remove()
+	}
+	var err error
+	if next != nil {
+		stay := staying(s.conf, next)
+		if len(stay) == 0 {
+			return s.link.Remove()
+		}
+		err = s.link.SetAddresses(stay)
+	}
+	return errors.Join(err, s.link.Release())
+}
+
+// staying are the addresses that a service has on the same link under another
+// configuration.
+func staying(now config.Service, next *config.Config) []netip.Prefix {
+	for _, s := range next.Services {
+		if s.Name == now.Name && s.Link.Name == now.Link.Name &&
+			s.Link.Kind == now.Link.Kind {
+			return slices.DeleteFunc(slices.Clone(now.Addresses),
+				func(p netip.Prefix) bool {
+					return !slices.Contains(s.Addresses, p)
+				})
+		}
+	}
+	return nil
 }

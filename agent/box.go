@@ -9,8 +9,11 @@ import (
 
 // CheckBox finds the settings that are wrong on this box though the file is
 // right. Its error is a config.Errors, or the failure to look.
-func CheckBox(c *config.Config) error {
-	var own []string
+func CheckBox(c *config.Config) error { return checkBox(c, nil) }
+
+// checkBox is CheckBox on a box where an agent has links that it will set down
+// before this configuration is in force.
+func checkBox(c *config.Config, own []string) error {
 	for _, s := range c.Services {
 		own = append(own, s.Link.Name)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"recuse/agent/config"
 	"recuse/probe"
@@ -58,7 +59,9 @@ func (s *service) evidence() []Evidence {
 		one := s.paths[p.Addr()]
 		if one != nil && !one.stale &&
 			one.last.Verdict.Level != probe.Unknown {
-			list = append(list, one.evidence())
+			e := one.evidence()
+			e.Path = true
+			list = append(list, e)
 		}
 	}
 	return list
@@ -133,9 +136,9 @@ func (s *service) begin(ctx context.Context, l *loop) {
 	if s.unwatch == nil {
 		var watch context.Context
 		watch, s.unwatch = context.WithCancel(ctx)
-		if s.conf.DrainFile != "" {
-			go watchDrainFile(watch, s.conf.DrainFile, func(exists bool) {
-				l.send(drainFileEvent{s, exists})
+		if file := s.conf.DrainFile; file != "" {
+			go watchDrainFile(watch, file, func(exists bool) {
+				l.send(drainFileEvent{s, file, exists})
 			})
 		}
 	}
@@ -162,6 +165,7 @@ func (s *service) end() {
 // followPaths asks on every address that the link holds while it is up, and
 // stops asking, and forgets, when it does not.
 func (s *service) followPaths(ctx context.Context, l *loop) {
+	s.forgetPaths()
 	if s.path == nil {
 		return
 	}
@@ -181,6 +185,29 @@ func (s *service) followPaths(ctx context.Context, l *loop) {
 	}
 }
 
+// forgetPaths stops asking where a reload has left nothing to ask: on addresses
+// that are gone, or on all of them.
+func (s *service) forgetPaths() {
+	for a, one := range s.paths {
+		if s.path == nil || !slices.ContainsFunc(s.conf.Addresses,
+			func(p netip.Prefix) bool { return p.Addr() == a }) {
+			one.end()
+			delete(s.paths, a)
+		}
+	}
+}
+
+// trustPaths takes every address that is there for one that answers: a reload is
+// about to begin a service path, and what was announced without one stays.
+func (s *service) trustPaths() {
+	for _, p := range s.conf.Addresses {
+		if s.present(p) {
+			s.paths[p.Addr()] = &oneAddr{alive: true, answered: true,
+				stale: true, check: check{fresh: true, end: func() {}}}
+		}
+	}
+}
+
 // asks tells whether the service path is worth asking.
 func (s *service) asks() bool {
 	return s.seen.Up && s.state.Phase != Down && s.state.Phase != Held
@@ -190,7 +217,7 @@ func (s *service) asks() bool {
 func (s *service) startPath(ctx context.Context, l *loop, a netip.Addr,
 	so *oneAddr) {
 	one := &oneAddr{alive: so.alive, answered: so.answered,
-		check: check{prime: true, name: pathName(a)}}
+		check: check{prime: true, fresh: so.fresh, name: pathName(a)}}
 	one.runner = s.path(a, func(r probe.Report) {
 		l.send(pathEvent{s, a, one, r})
 	})

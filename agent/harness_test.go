@@ -36,15 +36,16 @@ type world struct {
 	start time.Time
 	end   context.CancelFunc
 
-	mu     sync.Mutex
-	diary  []string
-	link   netlinkx.State
-	broken error // of the next link writes
-	routes []bgp.Route
-	setErr error
-	others []bgp.Seen // what the router shows
-	linksC chan struct{}
-	answer map[string]probe.Result // by check: "main", or an address
+	mu      sync.Mutex
+	diary   []string
+	link    netlinkx.State
+	broken  error // of the next link writes
+	foreign error // of looks at the link
+	routes  []bgp.Route
+	setErr  error
+	others  []bgp.Seen // what the router shows
+	linksC  chan struct{}
+	answer  map[string]probe.Result // by check: "main", or an address
 }
 
 // newWorld makes a world at rest: nothing runs before begin.
@@ -160,7 +161,7 @@ func (w *world) Observe() (netlinkx.State, error) {
 	defer w.mu.Unlock()
 	s := w.link
 	s.Present = slices.Clone(s.Present)
-	return s, nil
+	return s, w.foreign
 }
 
 // Ensure makes the link.
@@ -211,6 +212,14 @@ func (w *world) Remove() error {
 	defer w.mu.Unlock()
 	w.note("remove")
 	w.link = netlinkx.State{}
+	return nil
+}
+
+// Release gives up what keeps others from the link.
+func (w *world) Release() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("release")
 	return nil
 }
 

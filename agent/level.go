@@ -19,6 +19,9 @@ type Evidence struct {
 	// Prime marks the first check and the service path: only these can make a
 	// service dead.
 	Prime bool
+	// Path marks the service path. It has no vote under a policy: whatever the
+	// other checks say, clients reach nothing else than this.
+	Path bool
 	// Info marks a check that is shown and never counted.
 	Info   bool
 	Reason string
@@ -39,12 +42,18 @@ type Opinion struct {
 //
 // A check that is unknown or for information is left out of the level; with
 // nothing left the level is unknown. A secondary check that is dead counts as
-// sick, so that a lost DoT listener does not take plain DNS with it.
+// sick, so that a lost DoT listener does not take plain DNS with it. The service
+// path makes the level worse under every policy, and never better.
 func Combine(p Policy, checks []Evidence) Opinion {
-	var counted []Evidence
-	healthy, all := 0, 0
+	var counted, paths []Evidence
+	healthy, all, pathOK := 0, 0, true
 	for _, c := range checks {
-		if c.Info {
+		switch {
+		case c.Info:
+			continue
+		case c.Path:
+			pathOK = pathOK && c.Level == probe.OK
+			paths = insert(paths, c)
 			continue
 		}
 		all++
@@ -55,18 +64,31 @@ func Combine(p Policy, checks []Evidence) Opinion {
 			counted = insert(counted, capped(c))
 		}
 	}
-	o := Opinion{Level: probe.Unknown, Ready: all > 0 && healthy >= need(p, all)}
-	if len(counted) == 0 {
+	o := Opinion{Level: probe.Unknown,
+		Ready: all > 0 && healthy >= need(p, all) && pathOK}
+	decider, ok := decide(p, counted, paths)
+	if !ok {
 		o.Why = firstUnknown(checks)
 		return o
 	}
-	decider := counted[min(need(p, len(counted)), len(counted))-1]
 	o.Level = decider.Level
 	o.Why = why(decider)
 	if decider.Level == probe.OK && !o.Ready {
 		o.Why = firstUnknown(checks)
 	}
 	return o
+}
+
+// decide finds the check that makes the level: that of the policy, or a service
+// path that is worse. Both lists begin with the best.
+func decide(p Policy, counted, paths []Evidence) (e Evidence, ok bool) {
+	if n := len(counted); n > 0 {
+		e, ok = counted[need(p, n)-1], true
+	}
+	if n := len(paths); n > 0 && paths[n-1].Level > e.Level {
+		e, ok = paths[n-1], true
+	}
+	return e, ok
 }
 
 // need is how many of n checks the policy wants good.

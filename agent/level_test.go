@@ -16,6 +16,10 @@ func TestCombine(t *testing.T) {
 	other := func(l probe.Level) Evidence {
 		return Evidence{Name: "other", Level: l, Reason: "r2"}
 	}
+	path := func(l probe.Level) Evidence {
+		return Evidence{Name: "path", Level: l, Prime: true, Path: true,
+			Reason: "r3"}
+	}
 	info := func(l probe.Level) Evidence {
 		return Evidence{Name: "info", Level: l, Info: true}
 	}
@@ -60,6 +64,16 @@ func TestCombine(t *testing.T) {
 		{"two of three are enough", 2,
 			[]Evidence{prime(probe.OK), other(probe.OK), prime(probe.Dead)},
 			Opinion{probe.OK, true, "other: r2"}},
+		{"a deaf address under any", 1,
+			[]Evidence{prime(probe.OK), other(probe.OK), path(probe.Dead)},
+			Opinion{probe.Dead, false, "path: r3"}},
+		{"the path has no vote", 2,
+			[]Evidence{prime(probe.OK), other(probe.Sick), path(probe.OK),
+				path(probe.OK)},
+			Opinion{probe.Sick, false, "other: r2"}},
+		{"the path alone says something", 0,
+			[]Evidence{prime(probe.Unknown), path(probe.Sick)},
+			Opinion{probe.Sick, false, "path: r3"}},
 		{"more wanted than there are", 5,
 			[]Evidence{prime(probe.OK), other(probe.Slow)},
 			Opinion{probe.Slow, false, "other: r2"}},

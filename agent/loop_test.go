@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recuse/agent/config"
+	"recuse/netlinkx"
 	"recuse/probe"
 )
 
@@ -429,4 +431,40 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("unexpected stance %q: %s", stance, reason)
 		}
 	})
+}
+
+// TestLoopFollowsAForeignLink proves that the route goes with the link also when
+// the link is not taken for ours any more.
+func TestLoopFollowsAForeignLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.byHand("another alias, and down", func() {
+			w.foreign = fmt.Errorf("alias: %w", netlinkx.ErrForeign)
+			w.setDown()
+		})
+		w.expect("4.1s by hand: another alias, and down", "4.1s routes []")
+	})
+}
+
+// TestLoopComesUpOnEvidence starts a service that has no service path, where
+// nothing is known of others: that its check could not be made is no reason to
+// announce it, any answer is.
+func TestLoopComesUpOnEvidence(t *testing.T) {
+	for _, tt := range []struct {
+		cause probe.Cause
+		want  bool
+	}{{probe.Unmade, false}, {probe.Wrong, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.svc.path = nil
+			w.say("main", tt.cause)
+			w.begin()
+			defer w.finish()
+			w.until(15 * time.Second)
+			if got := strings.Contains(w.read(), "routes "+less); got != tt.want {
+				t.Errorf("%s: announced: %t, want %t", tt.cause, got, tt.want)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -36,7 +37,11 @@ func (m *maker) take(c config.Service, back *undo) (*service, error) {
 	if err := h.Lock(); err != nil {
 		return nil, err
 	}
-	return s, m.adopt(c, h, back)
+	back.add("release "+c.Link.Name, h.Release)
+	if err := m.adopt(c, h, back); err != nil {
+		return nil, errors.Join(err, h.Release())
+	}
+	return s, nil
 }
 
 // hold builds one service on a holder, and touches nothing.

@@ -25,9 +25,13 @@ func (*Restart) Error() string { return "the configuration asks for a restart" }
 // all or nothing: on an error the old configuration stays in force.
 func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 	control.Reloaded, error) {
+	var own []string
+	if err := a.loop.call(ctx, func() { own = a.loop.made() }); err != nil {
+		return control.Reloaded{}, err
+	}
 	next, err := config.Load(a.conf.Path)
 	if err == nil {
-		err = CheckBox(next)
+		err = checkBox(next, own)
 	}
 	var done control.Reloaded
 	if e := a.loop.call(ctx, func() {
@@ -41,6 +45,17 @@ func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 		return done, e
 	}
 	return done, err
+}
+
+// made are the names of the links that this agent has made.
+func (l *loop) made() []string {
+	var list []string
+	for _, s := range l.services {
+		if s.conf.Link.Kind != config.KindExisting {
+			list = append(list, s.conf.Link.Name)
+		}
+	}
+	return list
 }
 
 // noteReload keeps for status and metrics how the last reload went.
@@ -58,6 +73,9 @@ func (l *loop) noteReload(err error) {
 // reload judges the differences and applies them. It runs in the loop.
 func (l *loop) reload(next *config.Config, r control.Reload) (
 	control.Reloaded, error) {
+	if l.stop {
+		return control.Reloaded{}, errors.New("the agent is stopping")
+	}
 	done := control.Reloaded{Changes: []string{},
 		Harms: harms(l.conf, next, l.announcedNow), Later: later(l.conf, next)}
 	for _, c := range config.Diff(l.conf, next) {
@@ -218,14 +236,19 @@ func (d draft) commit(l *loop) {
 		}
 	}
 	watchesElsewhere := s.conf.DrainFile != d.conf.DrainFile
+	if s.path == nil {
+		s.trustPaths()
+	}
 	s.conf, s.checks, s.path = d.conf, d.checks, d.path
 	s.rules, s.policy = rulesOf(d.conf), policyOf(d.conf)
 	s.dirty = true
 	for _, one := range s.paths {
 		one.stale = one.stale || d.asksAnew
+		one.fresh = one.fresh || d.asksAnew
 	}
 	if watchesElsewhere {
 		s.wishes.file = false
 		s.unwatch()
+		s.unwatch = nil // so that begin looks for the other one
 	}
 }

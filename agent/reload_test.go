@@ -254,3 +254,107 @@ func TestDraftKeepsWhatIsTheSame(t *testing.T) {
 		t.Errorf("a changed check is kept: %v", err)
 	}
 }
+
+// commits puts another configuration of the service in force.
+func (w *world) commits(path pathMaker, asksAnew bool) {
+	w.t.Helper()
+	if err := w.loop.call(context.Background(), func() {
+		draft{service: w.svc, conf: w.svc.conf, checks: w.svc.checks,
+			path: path, asksAnew: asksAnew}.commit(w.loop)
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// TestReloadEndsAndBeginsTheServicePath proves that a reload without a service
+// path leaves no probe behind, and that one which begins a service path costs
+// no route, even if the path never passes.
+func TestReloadEndsAndBeginsTheServicePath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		path := w.svc.path
+		w.commits(nil, true)
+		if n := len(w.svc.paths); n != 0 {
+			t.Errorf("%d addresses are still asked", n)
+		}
+		w.say(addr4.Addr().String(), probe.Refused)
+		w.commits(path, true)
+		if n := len(w.svc.paths); n != 2 {
+			t.Errorf("%d addresses are asked, want 2", n)
+		}
+		w.until(20 * time.Second)
+		w.expect()
+		w.say(addr4.Addr().String(), probe.Passed)
+		w.until(25 * time.Second)
+		w.say(addr4.Addr().String(), probe.Refused)
+		w.until(30 * time.Second)
+		if got := w.read(); !strings.Contains(got, "routes []") {
+			t.Errorf("a path that has passed does not count: %s", got)
+		}
+	})
+}
+
+func TestReloadForgetsARemovedAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.svc.conf.Addresses = w.svc.conf.Addresses[:1]
+		w.commits(w.svc.path, false)
+		if _, asked := w.svc.paths[addr6.Addr()]; asked {
+			t.Error("an address that is gone is still asked")
+		}
+	})
+}
+
+func TestReloadIsRefusedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		w.loop.send(stopEvent{})
+		if _, err := w.reloads(control.Reload{}, func(*config.Config) {}); err == nil ||
+			!strings.Contains(err.Error(), "stopping") {
+			t.Errorf("unexpected answer: %v", err)
+		}
+	})
+}
+
+// TestLettingGo states what becomes of a link at the end of an agent.
+func TestLettingGo(t *testing.T) {
+	next := func(change func(*config.Service)) *config.Config {
+		s := config.Service{Name: "dns", Addresses: []netip.Prefix{addr4},
+			Link: config.Link{Name: "anycast0", Kind: config.KindDummy}}
+		change(&s)
+		return &config.Config{Services: []config.Service{s}}
+	}
+	for _, tt := range []struct {
+		name, whenOut string
+		next          *config.Config
+		want          string
+	}{
+		{"down", config.WhenOutDown, nil, "remove"},
+		{"kept", config.WhenOutKeep, nil, "release"},
+		{"kept, without an address", config.WhenOutKeep,
+			next(func(*config.Service) {}), "addresses [192.0.2.53/32], release"},
+		{"kept until now", config.WhenOutKeep, next(func(s *config.Service) {
+			s.Link.Name = "anycast1"
+		}), "remove"},
+		{"of a service that goes", config.WhenOutKeep, &config.Config{}, "remove"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, func(c *config.Service) { c.Link.WhenOut = tt.whenOut })
+			if err := w.svc.letGo(tt.next); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, line := range strings.Split(w.read(), "\n") {
+				_, what, _ := strings.Cut(line, " ")
+				got = append(got, what)
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
+				t.Errorf("unexpected steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/netip"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"recuse/agent/config"
 	"recuse/bgp"
 	"recuse/netlinkx"
+	"recuse/probe"
 )
 
 // link is what a service needs of package netlinkx to carry its addresses.
@@ -20,6 +22,7 @@ type link interface {
 	Lower() error
 	SetAddresses(addresses []netip.Prefix) error
 	Remove() error
+	Release() error
 }
 
 // ensureEvery is how often what must stand all the time is looked after: the
@@ -75,6 +78,9 @@ func (s *service) observe(l *loop, now time.Time) time.Time {
 	}
 	seen, err := s.link.Observe()
 	if err != nil {
+		if errors.Is(err, netlinkx.ErrForeign) {
+			s.seen = seen // it may be down, or bear no address of ours
+		}
 		s.lookAfter = now.Add(retry)
 		s.linkFailed(l, err)
 		return s.lookAfter
@@ -119,8 +125,9 @@ func (s *service) inputs(l *loop, now time.Time) Inputs {
 		Stop:       l.stop,
 		Hurry:      l.hurry,
 	}
+	lives := s.path != nil || s.lives()
 	for _, p := range s.conf.Addresses {
-		if s.alive(p) {
+		if lives && s.alive(p) {
 			in.Alive++
 		}
 		if s.answers(p) {
@@ -149,6 +156,17 @@ func (s *service) alive(p netip.Prefix) bool {
 // answers tells whether it answered rightly.
 func (s *service) answers(p netip.Prefix) bool {
 	return s.asked(p, func(one *oneAddr) bool { return one.answered })
+}
+
+// lives tells whether a check has just seen a sign of life: what a service
+// without a service path comes up on when nobody serves.
+func (s *service) lives() bool {
+	for _, c := range s.checks {
+		if r := c.last.Result; r.Alive || r.Cause == probe.Passed {
+			return true
+		}
+	}
+	return false
 }
 
 // asked puts a question to the service path on an address. Where there is no
