@@ -25,6 +25,21 @@ func Load(path string) (*Config, error) {
 	return parse(path, b, os.Environ())
 }
 
+// Socket returns the control socket that a file names, whatever else is wrong
+// with the file or cannot be read, such as a password, or the default.
+func Socket(path string) string {
+	b, err := read(path)
+	if err != nil {
+		return DefaultSocket
+	}
+	doc := &document{path: path, places: map[string]place{}}
+	raw, err := decode(doc, b, os.Environ())
+	if err != nil {
+		return DefaultSocket
+	}
+	return newParser(doc).socket("control.socket", raw.Control.Socket)
+}
+
 // read returns the contents of a regular file of bearable size.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)

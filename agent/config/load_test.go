@@ -189,3 +189,24 @@ func TestErrorsInFileOrder(t *testing.T) {
 		t.Errorf("unexpected problems (-want +got):\n%s", diff)
 	}
 }
+
+// TestSocket proves that commands find the agent while its file is wrong.
+func TestSocket(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"wrong elsewhere": {"control: {socket: /run/a.sock}\nbgp: {asn: x, y: z}\n",
+			"/run/a.sock"},
+		"not named": {"node: a\n", DefaultSocket},
+		"not YAML":  {"\t", DefaultSocket},
+	} {
+		path := filepath.Join(t.TempDir(), "recuse.yaml")
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Socket(path); got != tt.want {
+			t.Errorf("%s: got %s, want %s", name, got, tt.want)
+		}
+	}
+	if got := Socket("/nowhere/recuse.yaml"); got != DefaultSocket {
+		t.Errorf("no file: got %s, want %s", got, DefaultSocket)
+	}
+}

@@ -73,15 +73,12 @@ func watchStatus(c *cobra.Command, client *control.Client, asJSON bool) error {
 
 // socketPath is the socket that was named, or the configuration's, or the
 // default where the configuration cannot be read: status must work for those
-// who may use the socket and not read the file.
+// who may use the socket and not read the file, and while the file is wrong.
 func socketPath(path, socket string) string {
 	if socket != "" {
 		return socket
 	}
-	if conf, err := config.Load(path); err == nil {
-		return conf.Control.Socket
-	}
-	return config.DefaultSocket
+	return config.Socket(path)
 }
 
 // showStatus asks, prints, and chooses the exit code.
