@@ -37,6 +37,18 @@ type coded struct {
 	error
 }
 
+// noSuchCommand refuses what is not a command.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%w: unknown command %q", errUsage, args[0])
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, near[0])
+	}
+	return err
+}
+
 // run executes one command line and returns the exit code.
 func run(args []string) int {
 	root := &cobra.Command{
@@ -45,10 +57,13 @@ func run(args []string) int {
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          noSuchCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
 		drainCommand(), undrainCommand(), resumeCommand(), eventsCommand(),
 		reloadCommand(), peeringCommand())
+	usageErrors(root)
 	root.SetArgs(args)
 	err := root.Execute()
 	var code exitCode

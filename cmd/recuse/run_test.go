@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,18 @@ func TestDrainForNothing(t *testing.T) {
 		if got := run([]string{"drain", "dns", "--for", span, "--socket",
 			t.TempDir() + "/none"}); got != exitConfig {
 			t.Errorf("--for %s: got exit code %d, want %d", span, got, exitConfig)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for line, want := range map[string]int{
+		"": exitOK, "help": exitOK, "--version": exitOK, "help drain": exitOK,
+		"statsu": exitConfig, "--statsu": exitConfig, "status x": exitConfig,
+		"status --socket /nowhere/x": exitNoDaemon,
+	} {
+		if got := run(strings.Fields(line)); got != want {
+			t.Errorf("recuse %s: got exit code %d, want %d", line, got, want)
 		}
 	}
 }
