@@ -68,7 +68,7 @@ func TestDrain(t *testing.T) {
 		w.shows(false) // nobody serves: it stays out all the same
 		w.until(60 * time.Second)
 		w.expect()
-		if got := w.svc.explain(nil); got !=
+		if got := w.explain(); got !=
 			"drained by command: new disk; NOBODY SERVES" {
 			t.Errorf("unexpected reason: %q", got)
 		}

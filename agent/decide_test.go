@@ -556,3 +556,23 @@ func TestReasons(t *testing.T) {
 		t.Errorf("unexpected number of words: %d", len(reasons))
 	}
 }
+
+// TestDrainOfASickService proves that a leaving which was counted before a drain
+// is not counted again when the drain has failed or was taken back.
+func TestDrainOfASickService(t *testing.T) {
+	for name, in := range map[string]Inputs{
+		"alone": {Now: t0.Add(10 * time.Second), Admin: Admin{Drained: true}},
+		"taken": {Now: t0.Add(time.Second)},
+	} {
+		in.LinkExists, in.LinkUp, in.Addresses, in.Present = true, true, 1, 1
+		in.Opinion.Level = probe.Sick
+		s := at(Draining, secondChoice, asked, fell, heldFor(5*time.Second))
+		for range 2 {
+			s, _ = Decide(testRules, s, in)
+			in.Admin.Drained = false
+		}
+		if s.Phase != Serving || s.Hold.Span != 5*time.Second {
+			t.Errorf("%s: the leaving is counted twice: %+v", name, s)
+		}
+	}
+}

@@ -28,6 +28,32 @@ func harms(before, after *config.Config, announced func(service string) bool) []
 		list = append(list, harmsToService(old, after.Services[i],
 			announced(old.Name))...)
 	}
+	return append(list, takeovers(before.Services, after.Services)...)
+}
+
+// takeovers lists what one service has now and another is to have: only an agent
+// made anew can give it from the one to the other.
+func takeovers(before, after []config.Service) []string {
+	var list []string
+	for _, now := range after {
+		for _, old := range before {
+			if old.Name == now.Name {
+				continue
+			}
+			if old.Link.Name == now.Link.Name &&
+				(old.Link.Kind != config.KindExisting ||
+					now.Link.Kind != config.KindExisting) {
+				list = append(list, fmt.Sprintf("services[%s].link: %s is that "+
+					"of services[%s]", now.Name, now.Link.Name, old.Name))
+			}
+			for _, p := range now.Addresses {
+				if slices.Contains(old.Addresses, p) {
+					list = append(list, fmt.Sprintf("services[%s].addresses: "+
+						"%s is that of services[%s]", now.Name, p, old.Name))
+				}
+			}
+		}
+	}
 	return list
 }
 

@@ -310,3 +310,26 @@ func prefixOf(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
 // prefix shortens what tables are full of.
 type prefix = netip.Prefix
+
+// inLoop runs f where the state of a service may be touched.
+func (w *world) inLoop(f func()) {
+	w.t.Helper()
+	if err := w.loop.call(context.Background(), f); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// explain is the reason in status when no peer has a route.
+func (w *world) explain() (why string) {
+	w.t.Helper()
+	w.inLoop(func() { why = w.svc.explain(nil) })
+	return why
+}
+
+// asked is how many addresses the service path asks on.
+func (w *world) asked() (n int) {
+	w.t.Helper()
+	w.inLoop(func() { n = len(w.svc.paths) })
+	return n
+}

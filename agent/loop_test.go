@@ -220,7 +220,7 @@ func TestLoopFollowsTheLink(t *testing.T) {
 		w.expect("4.1s by hand: down", "4.1s routes []")
 		w.until(10 * time.Second)
 		w.expect() // no fight
-		if got := w.svc.explain(nil); !strings.Contains(got, "by hand") {
+		if got := w.explain(); !strings.Contains(got, "by hand") {
 			t.Errorf("unexpected reason: %q", got)
 		}
 		w.byHand("up", func() { w.link.Up = true })
@@ -267,7 +267,7 @@ func TestLoopNeverAnnouncesADeafAddress(t *testing.T) {
 		defer w.finish()
 		w.until(60 * time.Second)
 		w.expect("0s routes []", "4s raise") // and no flapping
-		if got := w.svc.explain(nil); !strings.Contains(got,
+		if got := w.explain(); !strings.Contains(got,
 			"no answer on the service address") {
 			t.Errorf("unexpected reason: %q", got)
 		}

@@ -74,6 +74,11 @@ func TestHarms(t *testing.T) {
 		{"a service removed, not announced", func(c *config.Config) {
 			c.Services = nil
 		}, never, nil},
+		{"another name", func(c *config.Config) { c.Services[0].Name = "web" },
+			never, []string{
+				"services[web].link: anycast0 is that of services[dns]",
+				"services[web].addresses: 192.0.2.53/32 is that of services[dns]",
+				"services[web].addresses: 2001:db8:9::53/128 is that of services[dns]"}},
 		{"host routes in place of covering ones", func(c *config.Config) {
 			c.Services[0].Announce = []netip.Prefix{prefixOf("192.0.2.0/24")}
 		}, always, nil},
@@ -256,15 +261,14 @@ func TestDraftKeepsWhatIsTheSame(t *testing.T) {
 }
 
 // commits puts another configuration of the service in force.
-func (w *world) commits(path pathMaker, asksAnew bool) {
+func (w *world) commits(change func(*draft)) {
 	w.t.Helper()
-	if err := w.loop.call(context.Background(), func() {
-		draft{service: w.svc, conf: w.svc.conf, checks: w.svc.checks,
-			path: path, asksAnew: asksAnew}.commit(w.loop)
-	}); err != nil {
-		w.t.Fatal(err)
-	}
-	synctest.Wait()
+	w.inLoop(func() {
+		d := draft{service: w.svc, conf: w.svc.conf, checks: w.svc.checks,
+			path: w.svc.path}
+		change(&d)
+		d.commit(w.loop)
+	})
 }
 
 // TestReloadEndsAndBeginsTheServicePath proves that a reload without a service
@@ -274,14 +278,14 @@ func TestReloadEndsAndBeginsTheServicePath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := up(t, nil)
 		defer w.finish()
-		path := w.svc.path
-		w.commits(nil, true)
-		if n := len(w.svc.paths); n != 0 {
+		var path pathMaker
+		w.commits(func(d *draft) { path, d.path, d.asksAnew = d.path, nil, true })
+		if n := w.asked(); n != 0 {
 			t.Errorf("%d addresses are still asked", n)
 		}
 		w.say(addr4.Addr().String(), probe.Refused)
-		w.commits(path, true)
-		if n := len(w.svc.paths); n != 2 {
+		w.commits(func(d *draft) { d.path, d.asksAnew = path, true })
+		if n := w.asked(); n != 2 {
 			t.Errorf("%d addresses are asked, want 2", n)
 		}
 		w.until(20 * time.Second)
@@ -300,10 +304,9 @@ func TestReloadForgetsARemovedAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := up(t, nil)
 		defer w.finish()
-		w.svc.conf.Addresses = w.svc.conf.Addresses[:1]
-		w.commits(w.svc.path, false)
-		if _, asked := w.svc.paths[addr6.Addr()]; asked {
-			t.Error("an address that is gone is still asked")
+		w.commits(func(d *draft) { d.conf.Addresses = d.conf.Addresses[:1] })
+		if n := w.asked(); n != 1 {
+			t.Errorf("%d addresses are asked, want 1", n)
 		}
 	})
 }

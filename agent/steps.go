@@ -129,7 +129,7 @@ func announce(r Rules, s State, in Inputs) State {
 // second makes the service second choice.
 func second(r Rules, s State, why Reason, detail string, in Inputs) State {
 	next := enter(s, Serving, why, detail, in)
-	next.Stance, next.Second = Depreferred, s.Second
+	next.Stance, next.Second, next.Fell = Depreferred, s.Second, s.Fell
 	if s.Stance != Depreferred {
 		next.Second = Second{Since: in.Now, Wait: r.YieldWait +
 			time.Duration(in.Jitter*float64(r.YieldWait)/2)}
@@ -140,7 +140,7 @@ func second(r Rules, s State, why Reason, detail string, in Inputs) State {
 // drain makes the service second choice by somebody's wish.
 func drain(r Rules, s State, why Reason, in Inputs) State {
 	next := second(r, s, why, "", in)
-	next.Phase, next.Fell = Draining, s.Fell
+	next.Phase = Draining
 	return next
 }
 
