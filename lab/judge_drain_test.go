@@ -160,6 +160,7 @@ func drainAlone(t *testing.T, lab *topology.Lab, file string) {
 // grows, so that a client meets the flapping node less and less, and loses
 // nothing on the way.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{Nodes: 2}, func(_ int, c tree) {
 		service(c, 0)["hold"] = tree{"min": "500ms", "max": "2s"}
 	})

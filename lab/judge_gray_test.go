@@ -17,6 +17,7 @@ const grayBound = 150 * time.Second
 // node that was slow comes back after as many good answers as it takes to weigh
 // up its verdict, some forty: so they are repaired together.
 func TestGray(t *testing.T) {
+	t.Parallel() // with TestHold and TestReload: they mostly wait
 	lab := network(t, topology.Options{Switchable: true}, func(_ int, c tree) {
 		for _, check := range service(c, 0)["checks"].([]any) {
 			delete(check.(tree), "timeout")

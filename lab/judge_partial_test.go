@@ -25,6 +25,31 @@ func TestPartial(t *testing.T) {
 	})
 }
 
+// TestSideCheckGone has DNS over TLS be gone on every node: that is sick and
+// not dead, so plain DNS stays, on every node.
+func TestSideCheckGone(t *testing.T) {
+	t.Parallel()
+	lab := network(t, topology.Options{Nodes: 2}, func(_ int, c tree) {
+		s := service(c, 0)
+		s["checks"] = append(s["checks"].([]any), tree{"name": "dot", "interval": "200ms", "rise": 2,
+			"tcp": tree{"address": "127.0.0.1:853"}})
+	})
+	// It is so from the start, and nobody serves: a poor answer beats none.
+	stance(t, "depreferred", lab.Nodes...)
+	announced(t, lab, lab.Nodes...)
+	client := asking(t, lab, 100)
+	covered(t, lab, func() {
+		for _, n := range lab.Nodes {
+			stays(t, n)
+			says(t, n, "what is wrong", func(s control.Service) bool {
+				return s.Level == "sick" && strings.Contains(s.Reason, "dot")
+			})
+		}
+		announced(t, lab, lab.Nodes...)
+	})
+	lossless(t, client, 300)
+}
+
 // stays looks that a node is second choice for longer than it would wait.
 func stays(t *testing.T, n *topology.Node) {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 // TestReload changes what nodes are told while they serve: the sessions stay,
 // what does not change is not touched, and what would cost a route is refused.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{Nodes: 2}, second)
 	settled(t, lab)
 	for _, part := range []struct {

@@ -147,7 +147,7 @@ func TestRestartedAtOnce(t *testing.T) {
 				delete(check.(tree), "timeout")
 			}
 		})
-		serving(t, lab)
+		settled(t, lab)
 		client := askingFor(t, lab, 200, internet())
 		pass(t, 500*time.Millisecond)
 		start := time.Now()

@@ -51,8 +51,10 @@ func covered(t *testing.T, lab *topology.Lab, f func()) {
 func uncovered(t *testing.T, r *topology.Router, events <-chan topology.RouteEvent) {
 	t.Helper()
 	since := map[netip.Prefix]time.Time{} // of the gaps that are open
+	var longest time.Duration             // of those that are FRR's own
 	end := func(p netip.Prefix, at time.Time) {
 		d := at.Sub(since[p])
+		longest = max(longest, d)
 		if !p.Addr().Is6() || r.Kind != topology.FRR || d > frrGap {
 			t.Errorf("%s had no route of %s for %v", r.ShortName, p, d)
 		}
@@ -70,6 +72,9 @@ func uncovered(t *testing.T, r *topology.Router, events <-chan topology.RouteEve
 	}
 	for p := range since {
 		end(p, time.Now())
+	}
+	if longest > 0 {
+		t.Logf("%s changed a route by way of none for up to %v", r.ShortName, longest)
 	}
 }
 
