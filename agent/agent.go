@@ -17,8 +17,9 @@ import (
 	"recuse/netlinkx"
 )
 
-// closeWithin bounds the farewell to the BGP peers.
-const closeWithin = 3 * time.Second
+// closeWithin bounds the farewell to the BGP peers: their Cease, and then one
+// detection time of BFD, which bgp bounds at 5 s.
+const closeWithin = 8 * time.Second
 
 // closeText is the shutdown communication that a router's log shows (RFC 9003).
 const closeText = "recuse stops"
