@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -102,6 +103,45 @@ func TestNotify(t *testing.T) {
 	if pings != 5 {
 		t.Errorf("unexpected number of pings in 5 s: %d", pings)
 	}
+}
+
+// TestNotifyKeepsTheWay proves that a ping needs nothing new of the system: a
+// process without a file descriptor left must not be taken for stuck.
+func TestNotifyKeepsTheWay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path,
+		Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	n := newNotifier()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.send("WATCHDOG=1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNotifyDoesNotWait fills the queue of a supervisor that does not read.
+func TestNotifyDoesNotWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path,
+		Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	n := newNotifier()
+	for range 100_000 {
+		if err := n.send("WATCHDOG=1"); err != nil {
+			return
+		}
+	}
+	t.Error("a queue without end")
 }
 
 func TestNotifyNobody(t *testing.T) {
