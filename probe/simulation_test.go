@@ -240,7 +240,7 @@ func TestSimulationThreshold(t *testing.T) {
 		span, trials = 365*24*time.Hour, 2000
 	}
 	t.Log(cellsOf("threshold", "leavings in 30 days at 5 %", "at 10 %", "delay at 30 %", "at 100 %"))
-	for _, threshold := range []float64{6, 8, 10, 12, 14, 16} {
+	for _, threshold := range []float64{6, 8, 10, 12} {
 		c := simulated()
 		c.Rules.Slow.Threshold = threshold
 		cells := []string{fmt.Sprintf("%.0f", threshold)}
