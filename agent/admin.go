@@ -104,8 +104,11 @@ func (a *Agent) Drain(ctx context.Context, d control.Drain) error {
 		s.wishes.waiting = append(s.wishes.waiting, done)
 		a.loop.log.Info("drain asked", "service", d.Service, "for",
 			time.Duration(d.For), "reason", d.Reason, "force", d.Force)
-	}); e != nil || err != nil {
-		return errors.Join(e, err)
+	}); e != nil {
+		return e // err may yet be written
+	}
+	if err != nil {
+		return err
 	}
 	select {
 	case err = <-done:

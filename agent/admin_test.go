@@ -303,3 +303,31 @@ func TestReloadChangesTheDrainFile(t *testing.T) {
 		}
 	})
 }
+
+// TestAnswersThatComeTooLate gives up on a loop that is held, which then goes on:
+// under the race detector, nothing that was given up is looked at.
+func TestAnswersThatComeTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		hold := make(chan struct{})
+		go func() {
+			_ = w.loop.call(context.Background(), func() { <-hold })
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		a := w.operator()
+		_, status := a.Status(ctx)
+		_, _, events := a.Events(ctx, false)
+		for name, err := range map[string]error{"status": status, "events": events,
+			"drain":   a.Drain(ctx, control.Drain{Service: "nds"}),
+			"undrain": a.Undrain(ctx, "nds")} {
+			if err == nil {
+				t.Errorf("%s: an answer from a loop that is held", name)
+			}
+		}
+		close(hold)
+		synctest.Wait()
+	})
+}

@@ -33,6 +33,8 @@ type Agent struct {
 	holders []*netlinkx.Holder // of the services, while they are made
 	socket  net.Listener
 	undo    undo
+
+	reloading sync.Mutex
 }
 
 // New takes hold of everything that the agent needs on this box: the control

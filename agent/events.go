@@ -71,8 +71,11 @@ func (a *Agent) Events(ctx context.Context, follow bool) ([]control.Event,
 			a.loop.diary.unfollow(coming)
 		}
 	})
-	if err != nil || !follow {
-		return past, nil, err
+	if err != nil {
+		return nil, nil, err // past may yet be written
+	}
+	if !follow {
+		return past, nil, nil
 	}
 	context.AfterFunc(ctx, func() {
 		a.loop.send(callEvent{func() { a.loop.diary.unfollow(coming) },

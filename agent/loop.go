@@ -163,6 +163,7 @@ func (l *loop) reconcile(ctx context.Context) time.Time {
 		wake = earliest(wake, l.announce(now, moved))
 		for _, s := range l.services {
 			acted, again := s.moveLink(l, now)
+			s.settleDrain()
 			moved = moved || acted
 			wake = earliest(wake, again)
 		}

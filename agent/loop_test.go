@@ -444,6 +444,17 @@ func TestLoopFollowsAForeignLink(t *testing.T) {
 			w.setDown()
 		})
 		w.expect("4.1s by hand: another alias, and down", "4.1s routes []")
+		w.byHand("up", func() { w.link.Up = true })
+		w.until(10 * time.Second)
+		w.byHand("down again", w.setDown) // at once, not at the next try
+		w.expect("4.1s by hand: up", "4.25s raise", "4.25s routes "+full,
+			"10s by hand: down again", "10s routes []")
+		w.byHand("the alias", func() { w.foreign = nil })
+		w.inLoop(func() {
+			if err := w.svc.linkTrouble(); err != nil {
+				t.Errorf("still in status: %v", err)
+			}
+		})
 	})
 }
 

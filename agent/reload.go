@@ -25,6 +25,8 @@ func (*Restart) Error() string { return "the configuration asks for a restart" }
 // all or nothing: on an error the old configuration stays in force.
 func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 	control.Reloaded, error) {
+	a.reloading.Lock() // what was read last is in force last
+	defer a.reloading.Unlock()
 	var own []string
 	if err := a.loop.call(ctx, func() { own = a.loop.made() }); err != nil {
 		return control.Reloaded{}, err
@@ -42,7 +44,7 @@ func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 			a.loop.noteReload(err)
 		}
 	}); e != nil {
-		return done, e
+		return control.Reloaded{}, e // done may yet be written
 	}
 	return done, err
 }

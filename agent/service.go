@@ -58,7 +58,8 @@ type service struct {
 	// asked, and the link is written, again.
 	lookAfter, moveAfter time.Time
 	ensureAfter          time.Time
-	linkErr              error // the last failure to do either
+	linkErr              error // the last failure to write it
+	lookErr              error // the failure of the last look
 }
 
 // decision is a kind of change.
@@ -77,12 +78,11 @@ func (s *service) observe(l *loop, now time.Time) time.Time {
 		return s.lookAfter
 	}
 	seen, err := s.link.Observe()
-	if err != nil {
-		if errors.Is(err, netlinkx.ErrForeign) {
-			s.seen = seen // it may be down, or bear no address of ours
-		}
+	s.noted(l, &s.lookErr, err)
+	// A foreign link is followed as well: it may be down, or bear no address of
+	// ours.
+	if err != nil && !errors.Is(err, netlinkx.ErrForeign) {
 		s.lookAfter = now.Add(retry)
-		s.linkFailed(l, err)
 		return s.lookAfter
 	}
 	s.seen, s.dirty = seen, false
@@ -97,7 +97,6 @@ func (s *service) decide(l *loop, now time.Time) bool {
 	s.othersNow = in.Others
 	s.state, s.orders = Decide(s.rules, before, in)
 	s.orders.Wake = earliest(s.orders.Wake, drainEnds)
-	s.settleDrain()
 	if s.state.Phase == before.Phase && s.state.Stance == before.Stance {
 		return false
 	}
@@ -241,18 +240,32 @@ func (s *service) ensure(l *loop, now time.Time) time.Time {
 		s.ensureAfter = now.Add(ensureEvery)
 		if err := s.link.Ensure(); err != nil {
 			s.linkFailed(l, err)
+		} else if s.linkAction(false) == nil {
+			s.linkErr = nil // somebody else put it right
 		}
 	}
 	return s.ensureAfter
 }
 
-// linkFailed keeps an error for status and logs it once.
-func (s *service) linkFailed(l *loop, err error) {
-	if s.linkErr == nil || s.linkErr.Error() != err.Error() {
+// linkFailed keeps the error of a write for status and logs it once.
+func (s *service) linkFailed(l *loop, err error) { s.noted(l, &s.linkErr, err) }
+
+// noted keeps an error in the place of an earlier one, and logs it if it is
+// another; nil forgets.
+func (s *service) noted(l *loop, was *error, err error) {
+	if err != nil && (*was == nil || (*was).Error() != err.Error()) {
 		l.log.Error("link trouble", "service", s.conf.Name,
 			"link", s.conf.Link.Name, "error", err)
 	}
-	s.linkErr = err
+	*was = err
+}
+
+// linkTrouble is what is wrong with the link now, if anything.
+func (s *service) linkTrouble() error {
+	if s.linkErr != nil {
+		return s.linkErr
+	}
+	return s.lookErr
 }
 
 // linkAction is the write that brings the link where it is wanted; nil if it

@@ -23,11 +23,11 @@ type About struct {
 // before ctx ends.
 func (a *Agent) Status(ctx context.Context) (control.Status, error) {
 	var st control.Status
-	err := a.loop.call(ctx, func() { st = a.loop.snapshot() })
-	if err == nil {
-		st.RouterID = a.routerID()
+	if err := a.loop.call(ctx, func() { st = a.loop.snapshot() }); err != nil {
+		return control.Status{}, err // st may yet be written
 	}
-	return st, err
+	st.RouterID = a.routerID()
+	return st, nil
 }
 
 // snapshot renders the state of everything. It runs in the loop.
@@ -92,8 +92,8 @@ func (s *service) snapshot(peers []bgp.PeerState) control.Service {
 	for _, n := range s.othersNow.Nodes {
 		out.Others = append(out.Others, n.String())
 	}
-	if s.linkErr != nil {
-		out.Link.Error = s.linkErr.Error()
+	if err := s.linkTrouble(); err != nil {
+		out.Link.Error = err.Error()
 	}
 	for _, p := range s.conf.Addresses {
 		out.Addresses = append(out.Addresses, control.Address{
@@ -229,8 +229,8 @@ func (s *service) explainSecond() string {
 
 // explainRaising names what is still missing before the announcement.
 func (s *service) explainRaising() string {
-	if s.linkErr != nil {
-		return s.linkErr.Error()
+	if err := s.linkTrouble(); err != nil {
+		return err.Error()
 	}
 	for _, p := range s.conf.Addresses {
 		if s.answers(p) {
