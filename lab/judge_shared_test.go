@@ -52,6 +52,7 @@ func oneYields(t *testing.T, lab *topology.Lab, f authority.Failure) {
 		if last, _ := span(list, "withdraw"); count(list, "depreference") != 2 || last.Sub(first) < 900*time.Millisecond {
 			t.Errorf("withdrawn %v after the depreference, want a yield_wait of 1s: %+v", last.Sub(first), list)
 		}
+		tells(t, n, "depreferred  sick: ", "3 failures in a row", "others-serve: ", "(others: seen)", "    local-name is sick: ")
 		fails(t, lab, authority.None, n)
 		serving(t, lab)
 	})

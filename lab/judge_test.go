@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -172,8 +171,13 @@ func hopsOf(t testing.TB, r *topology.Router, p netip.Prefix, nodes ...*topology
 	hops(t, r, p, want...)
 }
 
-// events are the decisions that a node's agent tells, one a line.
-func events(t testing.TB, n *topology.Node) string {
+// tells looks that the decisions that a node's agent tells have all the texts.
+func tells(t testing.TB, n *topology.Node, texts ...string) {
 	t.Helper()
-	return fmt.Sprintf("%s:\n%s", n.ShortName, does(t, n, "events"))
+	out := does(t, n, "events")
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("recuse events on %s says nothing of %q: %s", n.ShortName, text, out)
+		}
+	}
 }
