@@ -21,6 +21,10 @@ import (
 // detection time of BFD, which bgp bounds at 5 s.
 const closeWithin = 8 * time.Second
 
+// keepWithin bounds the last writing of what outlives a restart: a disk that
+// hangs must not keep a link on the box.
+const keepWithin = time.Second
+
 // closeText is the shutdown communication that a router's log shows (RFC 9003).
 const closeText = "recuse stops"
 
@@ -35,6 +39,8 @@ type Agent struct {
 	undo    undo
 
 	reloading sync.Mutex
+	// failed tells that something has ended that the agent cannot do without.
+	failed chan error
 }
 
 // New takes hold of everything that the agent needs on this box: the control
@@ -43,9 +49,10 @@ type Agent struct {
 // An error that is a config.Errors is the configuration's fault; any other is
 // the box's.
 func New(c *config.Config, version string, log *Log) (*Agent, error) {
-	a := &Agent{conf: c, log: log.Logger, loop: newLoop(log.Logger, &log.level, c,
-		About{Node: c.Node, Version: version, ConfigPath: c.Path,
-			LoadedAt: time.Now()})}
+	a := &Agent{conf: c, log: log.Logger, failed: make(chan error, 1),
+		loop: newLoop(log.Logger, &log.level, c,
+			About{Node: c.Node, Version: version, ConfigPath: c.Path,
+				LoadedAt: time.Now()})}
 	if err := a.setUp(); err != nil {
 		return nil, errors.Join(err, a.undo.run())
 	}
@@ -180,11 +187,13 @@ func (a *Agent) Run(stop, hurry context.Context) error {
 		select {
 		case err := <-stuck:
 			return err
+		case err = <-a.failed:
 		case err = <-left:
 		}
 	}
 	cancel()
 	tasks.Wait()
+	a.loop.keeper.wait(keepWithin)
 	var again *Restart
 	if !errors.As(err, &again) {
 		again = &Restart{}
@@ -235,11 +244,16 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 		a.loop.run(ctx)
 		return nil
 	})
-	run("bgp", a.speaker.Run)
+	tasks.Go(func() {
+		// Without BGP there is nothing that this process could promise.
+		if err := a.speaker.Run(ctx); err != nil && ctx.Err() == nil {
+			a.failed <- fmt.Errorf("BGP ended: %w", err)
+		}
+	})
 	run("control", func(ctx context.Context) error {
 		return control.Serve(ctx, a.socket, a)
 	})
-	run("keep", a.loop.keeper.run)
+	go a.loop.keeper.run(ctx)
 	run("trim", trim)
 	if a.conf.HTTP.Listen != "" {
 		run("http", a.serveHTTP)

@@ -79,15 +79,17 @@ func (r remembered) essence() remembered {
 type keeper struct {
 	dir   string
 	log   *slog.Logger
-	next  chan memory // the latest, not yet written
-	last  memory      // what the loop last handed over
+	next  chan memory   // the latest, not yet written
+	done  chan struct{} // closed when run has ended
+	last  memory        // what the loop last handed over
 	when  time.Time
 	fault string // the last failure, so that it is logged once
 }
 
 // newKeeper makes a keeper for a state_dir.
 func newKeeper(dir string, log *slog.Logger) *keeper {
-	return &keeper{dir: dir, log: log, next: make(chan memory, 1)}
+	return &keeper{dir: dir, log: log, next: make(chan memory, 1),
+		done: make(chan struct{})}
 }
 
 // load reads the memory; none is no error.
@@ -147,8 +149,9 @@ func equal(a, b memory) bool {
 	return len(a) == len(b)
 }
 
-// run writes until ctx ends, and then what is left.
-func (k *keeper) run(ctx context.Context) error {
+// run writes until ctx ends, and then what is left. It is called once.
+func (k *keeper) run(ctx context.Context) {
+	defer close(k.done)
 	for {
 		select {
 		case m := <-k.next:
@@ -159,8 +162,18 @@ func (k *keeper) run(ctx context.Context) error {
 				k.save(m)
 			default:
 			}
-			return nil
+			return
 		}
+	}
+}
+
+// wait waits for the end of run, but not for longer than d.
+func (k *keeper) wait(d time.Duration) {
+	select {
+	case <-k.done:
+	case <-time.After(d):
+		k.log.Warn("state_dir hangs: what outlives a restart may be old",
+			"state_dir", k.dir)
 	}
 }
 

@@ -21,12 +21,12 @@ func keep(t *testing.T, dir string, ms ...memory) string {
 	t.Helper()
 	var log bytes.Buffer
 	k := newKeeper(dir, slog.New(slog.NewTextHandler(&log, nil)))
-	ctx, end := context.WithCancel(context.Background())
-	end()
 	for _, m := range ms {
 		k.offer(m, time.Now())
-		if err := k.run(ctx); err != nil {
-			t.Fatal(err)
+		select {
+		case next := <-k.next:
+			k.save(next)
+		default: // not worth a writing
 		}
 	}
 	return log.String()
@@ -62,6 +62,30 @@ func TestMemoryOutlivesARestart(t *testing.T) {
 		if !w.command || !w.force || w.reason != "disk" ||
 			!w.until.Equal(later.Add(30*time.Minute)) {
 			t.Errorf("unexpected drain: %+v", w)
+		}
+	})
+}
+
+// TestKeeperEnds proves that the last word is written, and that a disk that
+// hangs is not waited for.
+func TestKeeperEnds(t *testing.T) {
+	k := newKeeper(t.TempDir(), slog.Default())
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	k.offer(memory{"dns": {Drained: true}}, t0)
+	go k.run(ctx)
+	k.wait(time.Minute)
+	if kept, err := k.load(); err != nil || !kept["dns"].Drained {
+		t.Errorf("the last word is lost: %+v, %v", kept, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		hangs := newKeeper("/hangs", slog.New(slog.NewTextHandler(&log, nil)))
+		start := time.Now()
+		hangs.wait(keepWithin)
+		if d := time.Since(start); d != keepWithin ||
+			!strings.Contains(log.String(), "/hangs") {
+			t.Errorf("unexpected wait of %s: %s", d, &log)
 		}
 	})
 }

@@ -34,9 +34,11 @@ type baseline struct {
 	mid  time.Duration // the median of what was seen
 }
 
-// learn takes a result in if it is healthy: passed, at level OK.
+// learn takes a result in if it is healthy: passed, in time, at level OK. A late
+// one is evidence against the server, and learned it would excuse itself: fast
+// probes of a suspicion are many, and a young baseline is small.
 func (b *baseline) learn(level Level, res Result) {
-	if level == OK && res.Cause == Passed {
+	if level == OK && res.Cause == Passed && !res.Late {
 		b.seen.add(res.RTT())
 		b.mid = b.seen.stats().P50
 	}

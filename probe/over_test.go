@@ -28,7 +28,7 @@ func TestAutoOver(t *testing.T) {
 	}
 }
 
-// TestBaseline proves that only passes at ok are learned, and that a few of
+// TestBaseline proves that only passes at ok that are in time are learned, and that a few of
 // them are no baseline.
 func TestBaseline(t *testing.T) {
 	took := func(c Cause, d time.Duration) Result { return Result{Sent: epoch, Done: epoch.Add(d), Cause: c} }
@@ -38,6 +38,9 @@ func TestBaseline(t *testing.T) {
 		b.learn(Sick, took(Passed, time.Hour))
 		b.learn(OK, took(Silent, time.Hour))
 		b.learn(OK, took(Wrong, time.Hour))
+		late := took(Passed, time.Hour)
+		late.Late = true
+		b.learn(OK, late)
 	}
 	for i := range baselineMin {
 		if got := b.median(); got != 0 {
