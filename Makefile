@@ -11,7 +11,7 @@ PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build test test-go lint deps demo clean ci
+.PHONY: all build test test-go lint deps demo bench-bfd clean ci
 
 all: build
 
@@ -58,6 +58,12 @@ deps:
 # The main job in one command: a lab, a fault, what the client felt.
 demo: deps bin/recuse bin/recuse-authority bin/recuse-lab
 	bin/recuse-lab demo --recuse bin/recuse
+
+# False BFD downs at 50 ms x 3 beside FRR's bfdd, under load. BENCH_BFD is how
+# many seconds; 1800 is the long run.
+BENCH_BFD ?= 60
+bench-bfd:
+	$(GO) test -run - -bench FalseDowns -benchtime $(BENCH_BFD)x -timeout 2h ./bgp/bfd
 
 ci: test build test-vm demo
 
