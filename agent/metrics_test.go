@@ -13,7 +13,7 @@ import (
 	"recuse/bgp"
 )
 
-// quietSpeaker lets an Agent answer Status without a BGP speaker.
+// agent lets an Agent answer Status without a BGP speaker.
 func (w *world) agent() *Agent {
 	return &Agent{loop: w.loop, speaker: &bgp.Speaker{}}
 }

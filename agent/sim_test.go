@@ -50,8 +50,7 @@ var simPrefixes = []netip.Prefix{addr4, addr6}
 type simNode struct {
 	id    netip.Addr
 	level probe.Level
-	since time.Time // of the level
-	gone  [2]bool   // address missing, by family
+	gone  [2]bool // address missing, by family
 	state State
 	wake  time.Time   // when it wants to decide again
 	heard []*Heard    // by router; nil without a session
@@ -110,7 +109,7 @@ func newSim(t *rapid.T) *sim {
 		s.routers = append(s.routers, rt)
 	}
 	for n := range nodes {
-		s.nodes = append(s.nodes, &simNode{level: probe.OK, since: t0,
+		s.nodes = append(s.nodes, &simNode{level: probe.OK,
 			id:    netip.AddrFrom4([4]byte{192, 0, 2, byte(n + 1)}),
 			state: State{Since: t0}, heard: make([]*Heard, routers),
 			from: make([]time.Time, routers)})
@@ -363,7 +362,6 @@ func (s *sim) fault() {
 	case what < 7:
 		node.level = rapid.SampledFrom([]probe.Level{probe.OK, probe.OK,
 			probe.Slow, probe.Sick, probe.Dead}).Draw(s.t, "level")
-		node.since = s.now
 	case what == 7:
 		f := rapid.IntRange(0, 1).Draw(s.t, "family")
 		node.gone[f] = !node.gone[f]

@@ -66,15 +66,22 @@ func TestLoopPulses(t *testing.T) {
 	})
 }
 
-func TestNotify(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notify")
+// supervisor listens as systemd does, and tells the environment where.
+func supervisor(t *testing.T) (path string, l *net.UnixConn) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "notify")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path,
 		Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { _ = l.Close() })
 	t.Setenv("NOTIFY_SOCKET", path)
+	return path, l
+}
+
+func TestNotify(t *testing.T) {
+	_, l := supervisor(t)
 	t.Setenv("WATCHDOG_USEC", "2000000")
 	n := newNotifier()
 	read := func() string {
@@ -108,14 +115,7 @@ func TestNotify(t *testing.T) {
 // TestNotifyKeepsTheWay proves that a ping needs nothing new of the system: a
 // process without a file descriptor left must not be taken for stuck.
 func TestNotifyKeepsTheWay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path,
-		Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", path)
+	path, _ := supervisor(t)
 	n := newNotifier()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -127,14 +127,7 @@ func TestNotifyKeepsTheWay(t *testing.T) {
 
 // TestNotifyDoesNotWait fills the queue of a supervisor that does not read.
 func TestNotifyDoesNotWait(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path,
-		Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", path)
+	supervisor(t)
 	n := newNotifier()
 	for range 100_000 {
 		if err := n.send("WATCHDOG=1"); err != nil {
