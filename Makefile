@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # Debian packages that the tests and the demo drive.
-PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps cpio xz-utils
+PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps cpio xz-utils stress-ng
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 

@@ -131,7 +131,7 @@ func BenchmarkFalseDowns(b *testing.B) {
 
 // falseDowns runs one policy for b.N seconds.
 func falseDowns(b *testing.B, policy string) {
-	needRoot(b, "ip", "nft", "chrt")
+	needRoot(b, "ip", "nft", "chrt", "stress-ng")
 	l := newLab(b)
 	pace := settings{tx: 50 * ms, rx: 50 * ms, mult: 3}
 	ours := ways[0]
@@ -196,22 +196,20 @@ func usePolicy(b *testing.B, policy string) func() {
 	return func() { setScheduling(&unix.SchedAttr{Policy: unix.SCHED_NORMAL}) }
 }
 
-// startHogs starts processes that compute, and returns what ends them.
+// startHogs starts processes that compute, and returns what ends them. They run
+// as plain processes, whatever this one does.
 func startHogs(b *testing.B, n int) func() {
 	b.Helper()
-	var all []*exec.Cmd
-	for range n {
-		hog := exec.Command("chrt", "--other", "0", "sh", "-c", "while :; do :; done")
-		if err := hog.Start(); err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, hog)
+	if n == 0 {
+		return func() {}
+	}
+	hogs := exec.Command("chrt", "--other", "0", "stress-ng", "--quiet", "--cpu", fmt.Sprint(n))
+	if err := hogs.Start(); err != nil {
+		b.Fatal(err)
 	}
 	return func() {
-		for _, hog := range all {
-			hog.Process.Kill()
-			hog.Wait()
-		}
+		hogs.Process.Signal(os.Interrupt) // on which stress-ng ends its workers
+		hogs.Wait()
 	}
 }
 
