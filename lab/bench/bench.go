@@ -61,7 +61,7 @@ type Node interface {
 	Name() string
 	Address() netip.Addr // of its own, not the service address
 	Resolver() Daemon
-	Agent() Daemon // nil if there is none
+	Agent() Daemon                    // nil if there is none
 	Freeze(ctx context.Context) error // silent at once: no process runs, no packet comes or goes, no carrier is lost
 	Thaw(ctx context.Context) error
 	Kill(ctx context.Context) error  // every process of the node at once: the sockets close
