@@ -293,7 +293,7 @@ func (l *loop) heard() []Heard {
 		if p.State != established {
 			continue
 		}
-		h := Heard{EndOfRIB: p.EndOfRIB, Marked: p.Marked,
+		h := Heard{EndOfRIB: p.EndOfRIB, Marked: p.Marked, Gone: p.Gone,
 			Full: map[netip.Prefix][]netip.Addr{}}
 		for _, seen := range p.Seen {
 			if !seen.Depreferred {

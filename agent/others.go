@@ -39,6 +39,9 @@ type Heard struct {
 	// Full are the router-ids of other nodes, by the prefix that they announce
 	// fully.
 	Full map[netip.Prefix][]netip.Addr
+	// Gone are the prefixes that it has shown another node to announce fully,
+	// in this session, and shows nobody to announce now.
+	Gone []netip.Prefix
 }
 
 // Others is the view of the other nodes at one moment.
@@ -52,8 +55,9 @@ type Others struct {
 
 // Look judges what the established peers have sent about the prefixes that
 // this node announces (design section 3). Others serve only if every peer shows
-// them for every prefix; nobody serves if one peer, whose silence counts, shows
-// none for one prefix.
+// them for every prefix; nobody serves if one peer shows none for one prefix,
+// and its silence counts or it has taken back what it showed. A withdrawal is
+// no silence: it is believed at once, however young the session.
 func Look(now time.Time, peers []Heard, prefixes []netip.Prefix) Others {
 	var o Others
 	everywhere, nobody := len(peers) > 0 && len(prefixes) > 0, false
@@ -66,6 +70,8 @@ func Look(now time.Time, peers []Heard, prefixes []netip.Prefix) Others {
 			}
 			everywhere = false
 			switch {
+			case slices.Contains(p.Gone, prefix):
+				nobody = true
 			case !p.Marked || p.EndOfRIB.IsZero():
 			case now.Before(counts):
 				o.Wake = earliest(o.Wake, counts)

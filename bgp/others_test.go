@@ -148,6 +148,9 @@ func threeNodes(t *testing.T, s star, nodes []*helper) {
 		if !h.peer(0).Marked {
 			t.Error("a mark is forgotten")
 		}
+		if got := h.peer(0).Gone; len(got) != len(service) {
+			t.Errorf("unexpected prefixes taken back: %v", got)
+		}
 	}
 	began = nodes[two].set(routes(service...))
 	nodes[one].sees("one is back", Seen{Node: id(two)})

@@ -48,18 +48,28 @@ type view struct {
 	self       node
 	routes     map[nlri]Seen
 	end4, end6 bool
+	// served are the prefixes of which it has shown a full route.
+	served map[netip.Prefix]bool
 }
 
 // newView returns the view of a session that has just begun.
-func newView(self node) view { return view{self: self, routes: make(map[nlri]Seen)} }
+func newView(self node) view {
+	return view{self: self, routes: make(map[nlri]Seen), served: make(map[netip.Prefix]bool)}
+}
 
 // received applies one UPDATE. changed says that others are seen differently,
 // marked that a route of it had a valid mark, ours or another's. A malformed
-// one withdraws what it names (RFC 7606, section 2).
+// one withdraws what it names (RFC 7606, section 2), but that is not the
+// router's word that nobody serves it.
 func (v *view) received(r reading, malformed bool) (changed, marked bool) {
 	v.end4, v.end6 = v.end4 || r.end4, v.end6 || r.end6
 	for _, n := range r.withdrawn {
 		changed = v.drop(n) || changed
+	}
+	if malformed {
+		for _, n := range slices.Concat(r.withdrawn, r.announced) {
+			delete(v.served, n.Prefix)
+		}
 	}
 	m, ok := r.mark(v.self.asn)
 	marked = ok && !malformed && len(r.announced) > 0
@@ -88,7 +98,27 @@ func (v *view) keep(n nlri, s Seen) bool {
 		return false
 	}
 	v.routes[n] = s
+	if !s.Depreferred && len(v.served) < maxSeen {
+		v.served[s.Prefix] = true
+	}
 	return true
+}
+
+// gone lists the prefixes of which the router has shown a full route and shows
+// none now, sorted.
+func (v *view) gone() []netip.Prefix {
+	still := make(map[netip.Prefix]bool)
+	for _, s := range v.routes {
+		still[s.Prefix] = still[s.Prefix] || !s.Depreferred
+	}
+	var list []netip.Prefix
+	for p := range v.served {
+		if !still[p] {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, comparePrefix)
+	return list
 }
 
 // ended reports whether the router has said End-of-RIB for each family that

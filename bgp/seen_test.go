@@ -105,24 +105,29 @@ func TestView(t *testing.T) {
 	}
 	ours := update(path(65000, 65011), largeAttr(mark(65011, netip.MustParseAddr("10.1.1.11"), false)))
 	cut := update(path(65000, 65012), largeAttr(mark(65012, one, false)), []byte{0xc0, 8, 200})
+	torn := message(typeUpdate, []byte{0, 4, 24, 198, 51, 100, 0, 3, 0xc0, 8, 200})
 	steps := []struct {
 		name            string
 		msg             []byte
 		changed, marked bool
 		want            []Seen
+		gone            bool
 	}{
-		{"another node", from(one, false), true, true, []Seen{{prefix, one, false}}},
-		{"again", from(one, false), false, true, []Seen{{prefix, one, false}}},
-		{"depreferred", from(one, true), true, true, []Seen{{prefix, one, true}}},
-		{"replaced by the next", from(two, false), true, true, []Seen{{prefix, two, false}}},
-		{"replaced by ours", ours, true, true, nil},
-		{"back", from(two, false), true, true, []Seen{{prefix, two, false}}},
-		{"replaced by a stranger", update(path(65000, 65077)), true, false, nil},
-		{"back again", from(two, false), true, true, []Seen{{prefix, two, false}}},
-		{"withdrawn", withdrawn, true, false, nil},
-		{"withdrawn again", withdrawn, false, false, nil},
-		{"once more", from(two, false), true, true, []Seen{{prefix, two, false}}},
-		{"a malformed one", cut, false, false, []Seen{{prefix, two, false}}},
+		{"withdrawn before it came", withdrawn, false, false, nil, false},
+		{"a second choice is nothing to lose", from(one, true), true, true, []Seen{{prefix, one, true}}, false},
+		{"another node", from(one, false), true, true, []Seen{{prefix, one, false}}, false},
+		{"again", from(one, false), false, true, []Seen{{prefix, one, false}}, false},
+		{"depreferred", from(one, true), true, true, []Seen{{prefix, one, true}}, true},
+		{"replaced by the next", from(two, false), true, true, []Seen{{prefix, two, false}}, false},
+		{"replaced by ours", ours, true, true, nil, true},
+		{"back", from(two, false), true, true, []Seen{{prefix, two, false}}, false},
+		{"replaced by a stranger", update(path(65000, 65077)), true, false, nil, true},
+		{"back again", from(two, false), true, true, []Seen{{prefix, two, false}}, false},
+		{"withdrawn", withdrawn, true, false, nil, true},
+		{"withdrawn again", withdrawn, false, false, nil, true},
+		{"once more", from(two, false), true, true, []Seen{{prefix, two, false}}, false},
+		{"a malformed one", cut, false, false, []Seen{{prefix, two, false}}, false},
+		{"a malformed withdrawal is no word", torn, true, false, nil, false},
 	}
 	v := newView(node{65011, netip.MustParseAddr("10.1.1.11")})
 	for _, s := range steps {
@@ -133,6 +138,9 @@ func TestView(t *testing.T) {
 		}
 		if diff := cmp.Diff(s.want, v.seen(), compareAddrs); diff != "" {
 			t.Errorf("%s: unexpected view (-want +got):\n%s", s.name, diff)
+		}
+		if got := len(v.gone()) == 1; got != s.gone {
+			t.Errorf("%s: gone = %v", s.name, v.gone())
 		}
 	}
 }
@@ -244,11 +252,23 @@ func TestMoreRIB(t *testing.T) {
 // Whatever a router sends, a view stays bounded.
 func TestViewBounds(t *testing.T) {
 	v := newView(node{asn: 65011, id: netip.MustParseAddr("10.1.1.11")})
-	for i := range uint32(maxSeen + 10) {
-		v.received(reading{announced: []nlri{{netip.MustParsePrefix("10.1.9.53/32"), i}},
+	say := func(p netip.Prefix, i uint32) {
+		v.received(reading{announced: []nlri{{p, i}},
 			origin: originAS{asn: 65012}, larges: []large{{65012, i, markFull}}}, false)
+	}
+	for i := range uint32(maxSeen + 10) {
+		say(netip.MustParsePrefix("10.1.9.53/32"), i)
 	}
 	if len(v.routes) != maxSeen {
 		t.Errorf("%d routes", len(v.routes))
+	}
+	v = newView(v.self)
+	for i := range uint32(maxSeen + 10) {
+		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 2, byte(i >> 8), byte(i)}), 32)
+		say(p, 0)
+		v.received(reading{withdrawn: []nlri{{p, 0}}}, false)
+	}
+	if got := len(v.gone()); got != maxSeen {
+		t.Errorf("%d prefixes gone", got)
 	}
 }

@@ -54,6 +54,10 @@ type PeerState struct {
 	// Seen are the routes of other nodes that the router sends us now, told
 	// by their mark, sorted by prefix, then node.
 	Seen []Seen
+	// Gone are the prefixes of which the router has shown another node's full
+	// announcement in this session and shows none now, sorted: its own word,
+	// not a silence.
+	Gone []netip.Prefix
 	// Marked says that the router has ever sent a route with a valid mark,
 	// ours included: so it sends routes back and leaves large communities be.
 	Marked bool

@@ -20,7 +20,7 @@ func (p *peer) bgpState() PeerState {
 	st := p.state
 	st.State = p.stage.String()
 	if p.stage == Established {
-		st.Sent, st.Seen = p.given.prefixes(), p.seen.seen()
+		st.Sent, st.Seen, st.Gone = p.given.prefixes(), p.seen.seen(), p.seen.gone()
 	} else {
 		st.EndOfRIB = time.Time{}
 	}
