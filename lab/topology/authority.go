@@ -25,7 +25,7 @@ type Authority struct {
 // newAuthority makes the host's process.
 func newAuthority(h *Host, command []string) *Authority {
 	a := &Authority{Host: h, client: authority.Client{Socket: h.Path("control.sock")}}
-	a.Process = h.process("authority", func() []string {
+	a.Process = h.Add("authority", func() []string {
 		var listen []string
 		for _, host := range []int{internetHost, lanHost} {
 			for _, p := range wideNet.addresses(host) {

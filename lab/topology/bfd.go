@@ -17,6 +17,9 @@ type BFD struct {
 	Multiplier int
 }
 
+// String is how people write it.
+func (b BFD) String() string { return fmt.Sprintf("%v x %d", b.Interval, b.Multiplier) }
+
 // tree is a peer's `bfd` in a recuse.yaml.
 func (b BFD) tree() map[string]any {
 	return map[string]any{"interval": b.Interval.String(), "multiplier": b.Multiplier}

@@ -14,9 +14,13 @@ type bird struct {
 // newBird describes the daemon of a host.
 func newBird(h *Host) *bird {
 	b := &bird{host: h}
-	b.daemon = h.process("bird", func() []string {
+	b.daemon = h.Add("bird", func() []string {
 		return []string{tool("bird"), "-f", "-c", h.Path("bird.conf"), "-s", h.Path("bird.ctl"), "-P", h.Path("bird.pid")}
 	})
+	b.daemon.Ready = func() (bool, string) {
+		_, err := h.Run(context.Background(), h.Birdc("show status")...)
+		return err == nil, fmt.Sprint(err)
+	}
 	return b
 }
 
@@ -27,16 +31,8 @@ func (b *bird) configure(text string) error {
 
 // start starts the daemon and waits until it answers.
 func (b *bird) start(ctx context.Context) error {
-	if err := b.daemon.Start(); err != nil {
-		return err
-	}
-	return b.daemon.ready(ctx, "bird answer", func() (bool, string) {
-		_, err := b.host.Run(ctx, b.command("show status")...)
-		return err == nil, fmt.Sprint(err)
-	})
+	return b.daemon.Launch(ctx)
 }
 
 // command is a birdc call.
-func (b *bird) command(question string) []string {
-	return []string{tool("birdc"), "-s", b.host.Path("bird.ctl"), question}
-}
+func (b *bird) command(question string) []string { return b.host.Birdc(question) }

@@ -11,15 +11,13 @@ import (
 	"strings"
 )
 
-// frr is FRR: zebra and bgpd, and bfdd if the configuration speaks of BFD. The
-// daemons start without a configuration and are given the integrated text by
+// frr is FRR: zebra and bgpd, and bfdd and staticd if the configuration speaks
+// of what they do. The daemons start without a configuration and are given the integrated text by
 // vtysh, which is how a user loads what `recuse peering` writes.
 type frr struct {
-	host  *Host
-	zebra *Process
-	bfdd  *Process
-	bgpd  *Process
-	bfd   bool
+	host                       *Host
+	zebra, staticd, bfdd, bgpd *Process
+	use                        []*Process // those that the configuration needs, in order
 }
 
 // integrated is the file that vtysh loads.
@@ -28,22 +26,25 @@ const integrated = "frr.conf"
 // newFRR describes the daemons of a host.
 func newFRR(h *Host) *frr {
 	f := &frr{host: h}
-	f.zebra = f.daemon("zebra")
-	f.bfdd = f.daemon("bfdd", "--bfdctl", h.Path("bfdd.sock"))
-	f.bgpd = f.daemon("bgpd", "-p", "179")
+	f.zebra = f.daemon("zebra", "zserv.api")
+	f.staticd = f.daemon("staticd", "staticd.vty")
+	f.bfdd = f.daemon("bfdd", "bfdd.vty", "--bfdctl", h.Path("bfdd.sock"))
+	f.bgpd = f.daemon("bgpd", "bgpd.vty", "-p", "179")
+	f.bgpd.After = f.load
 	return f
 }
 
-// daemon describes one daemon. It runs as root, which it takes for a user, and
-// from its start in the group of the vty sockets: a daemon that changes its
-// group by itself loses the death signal.
-func (f *frr) daemon(name string, more ...string) *Process {
+// daemon describes one daemon, which serves once it has opened its socket. It
+// runs as root, which it takes for a user, and from its start in the group of
+// the vty sockets: a daemon that changes its group by itself loses the death
+// signal.
+func (f *frr) daemon(name, socket string, more ...string) *Process {
 	h := f.host
 	group := "root"
 	if g, err := user.LookupGroup("frrvty"); err == nil {
 		group = g.Name
 	}
-	p := h.process(name, func() []string {
+	p := h.Add(name, func() []string {
 		argv := []string{
 			tool(name), "-u", "root", "-g", group,
 			"-i", h.Path(name + ".pid"), "-z", h.Path("zserv.api"), "--vty_socket", h.Dir,
@@ -52,6 +53,8 @@ func (f *frr) daemon(name string, more ...string) *Process {
 		return append(argv, more...)
 	})
 	p.gid = groupID(group)
+	p.Before = func() error { return forget(h.Path(socket)) }
+	p.Ready = func() (bool, string) { return exists(h.Path(socket)), "no " + socket }
 	return p
 }
 
@@ -70,8 +73,15 @@ func groupID(name string) int {
 
 // configure takes the integrated text.
 func (f *frr) configure(text string) error {
-	f.bfd = strings.Contains("\n"+text, "\nbfd\n")
-	for _, name := range []string{"zebra", "bfdd", "bgpd"} {
+	f.use = []*Process{f.zebra}
+	if strings.Contains("\n"+text, "\nip route ") || strings.Contains("\n"+text, "\nipv6 route ") {
+		f.use = append(f.use, f.staticd)
+	}
+	if strings.Contains("\n"+text, "\nbfd\n") {
+		f.use = append(f.use, f.bfdd)
+	}
+	f.use = append(f.use, f.bgpd)
+	for _, name := range []string{"zebra", "staticd", "bfdd", "bgpd"} {
 		if err := f.host.write(name+".conf", "hostname "+f.host.ShortName+"\n"); err != nil {
 			return err
 		}
@@ -79,34 +89,25 @@ func (f *frr) configure(text string) error {
 	return f.host.write(integrated, text)
 }
 
-// start starts zebra, then who needs it, and loads the configuration.
-func (f *frr) start(ctx context.Context) error {
-	if err := f.launch(ctx, f.zebra, "zserv.api"); err != nil {
-		return err
-	}
-	if f.bfd {
-		if err := f.launch(ctx, f.bfdd, "bfdd.vty"); err != nil {
+// start starts zebra, then who needs it; the last one loads the configuration.
+func (f *frr) start(ctx context.Context) error { return launch(ctx, f.use) }
+
+// launch starts processes, each when the one before it serves.
+func launch(ctx context.Context, processes []*Process) error {
+	for _, p := range processes {
+		if err := p.Launch(ctx); err != nil {
 			return err
 		}
 	}
-	if err := f.launch(ctx, f.bgpd, "bgpd.vty"); err != nil {
-		return err
-	}
-	return f.load(ctx)
+	return nil
 }
 
-// launch starts a daemon and waits for its socket.
-func (f *frr) launch(ctx context.Context, p *Process, socket string) error {
-	path := f.host.Path(socket)
+// forget removes a file that an earlier run may have left.
+func forget(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("failed to remove old socket: %w", err)
 	}
-	if err := p.Start(); err != nil {
-		return err
-	}
-	return p.ready(ctx, p.Name+" open "+socket, func() (bool, string) {
-		return exists(path), "no socket"
-	})
+	return nil
 }
 
 // load gives the integrated text to the daemons. vtysh says what a daemon
@@ -126,6 +127,4 @@ func (f *frr) load(ctx context.Context) error {
 }
 
 // command is a vtysh call.
-func (f *frr) command(question string) []string {
-	return []string{tool("vtysh"), "--vty_socket", f.host.Dir, "-c", question}
-}
+func (f *frr) command(question string) []string { return f.host.Vtysh(question) }

@@ -56,8 +56,9 @@ func (h *Host) write(name, text string) error {
 	return nil
 }
 
-// process adds a process to the host; the lab ends it when it closes.
-func (h *Host) process(name string, argv func() []string) *Process {
+// Add describes a process of the host; the lab ends it when it closes. argv is
+// asked at every start.
+func (h *Host) Add(name string, argv func() []string) *Process {
 	p := newProcess(h.Namespace, h.ShortName+" "+name, h.Path(name+".log"), argv)
 	h.processes = append(h.processes, p)
 	return p

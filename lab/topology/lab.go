@@ -19,6 +19,8 @@ type Lab struct {
 	Authority *Authority
 
 	options Options
+	agent   Agent
+	spares  []*Node // not started
 	run     *runDir
 	fabric  *fabric
 	hosts   []*Host
@@ -43,7 +45,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to raise lab: %w", err)
 	}
-	l := &Lab{options: o, run: run, log: o.Log, unhook: func() bool { return true }}
+	l := &Lab{options: o, agent: o.agent(), run: run, log: o.Log, unhook: func() bool { return true }}
 	l.close = sync.OnceValue(l.tearDown)
 	start := time.Now()
 	if err := l.raise(ctx); err != nil {
@@ -146,21 +148,24 @@ func (l *Lab) raiseEdges(context.Context) error {
 }
 
 // raiseNodes makes and connects the nodes.
-func (l *Lab) raiseNodes(context.Context) error {
-	kind := l.options.LinkKind
-	if kind == "" {
-		kind = l.fabric.holderKind()
+func (l *Lab) raiseNodes(ctx context.Context) error {
+	if l.options.LinkKind == "" {
+		l.options.LinkKind = l.fabric.holderKind()
 	}
-	for i := range l.options.Nodes {
+	for i := range l.options.Nodes + l.options.Spares {
 		h, err := l.host(fmt.Sprintf("n%d", i+1))
 		if err != nil {
 			return err
 		}
 		n := newNode(h, i, l.options)
-		if err := n.setUp(l.options, kind); err != nil {
+		if err := n.setUp(ctx, l.options, l.agent); err != nil {
 			return err
 		}
-		l.Nodes = append(l.Nodes, n)
+		if i < l.options.Nodes {
+			l.Nodes = append(l.Nodes, n)
+		} else {
+			l.spares = append(l.spares, n)
+		}
 	}
 	return nil
 }

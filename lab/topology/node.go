@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/vishvananda/netlink"
+
 	"recuse/lab/authority"
 )
 
@@ -16,8 +18,13 @@ type Node struct {
 	Index    int    // from 0
 	ASN      uint32 // its own AS
 	V4, V6   netip.Addr
-	Resolver *Process // unbound, or the switchable one
-	Agent    *Process // recuse run; nil in a lab without recuse
+	Resolver *Process   // unbound, or the switchable one
+	Agent    *Process   // recuse run; nil in a lab without recuse
+	Agents   []*Process // the agent's processes, recuse's or another's, in the order of their start
+
+	Addresses []netip.Prefix // of the service
+	Gateways  []netip.Addr   // the routers' IPv4 addresses on the nodes' net
+	LinkKind  string         // of a link that holds service addresses: dummy, or ifb
 
 	recuse    string
 	behaviour *authority.Client // of a switchable resolver, else nil
@@ -25,30 +32,29 @@ type Node struct {
 	tree      map[string]any
 }
 
-// newNode describes the node's processes.
+// newNode describes the node and its resolver.
 func newNode(h *Host, index int, o Options) *Node {
 	n := &Node{
 		Host: h, Index: index, ASN: FirstNodeASN + uint32(index),
 		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
+		Addresses: o.Addresses, LinkKind: o.LinkKind,
 		recuse: o.Recuse, askAt: o.askAt(),
+	}
+	for i := range o.Routers {
+		n.Gateways = append(n.Gateways, nodeNet.v4(i+1))
 	}
 	if o.Switchable {
 		n.Resolver = n.switchable(o.Authority)
 	} else {
-		n.Resolver = h.process("unbound", func() []string {
+		n.Resolver = h.Add("unbound", func() []string {
 			return []string{tool("unbound"), "-d", "-p", "-c", n.Path("unbound.conf")}
-		})
-	}
-	if o.Recuse != "" {
-		n.Agent = h.process("recuse", func() []string {
-			return []string{o.Recuse, "run", "-c", n.Path(ConfigFile)}
 		})
 	}
 	return n
 }
 
-// setUp connects the node and writes its files.
-func (n *Node) setUp(o Options, kind string) error {
+// setUp connects the node, writes its files and installs its agent.
+func (n *Node) setUp(ctx context.Context, o Options, a Agent) error {
 	if err := n.fabric.connect(n.Host, nodeNet, nodeNet.addresses(firstNode+n.Index)); err != nil {
 		return err
 	}
@@ -58,7 +64,31 @@ func (n *Node) setUp(o Options, kind string) error {
 	if err := n.write("unbound.conf", unboundConfig(n, o)); err != nil {
 		return err
 	}
-	return n.writeConfig(o, kind)
+	var err error
+	if n.Agents, err = a.Install(ctx, n); err != nil {
+		return fmt.Errorf("failed to install %s on %s: %w", a.Name(), n.ShortName, err)
+	}
+	return nil
+}
+
+// Hold makes a link that holds the service addresses, up, for an agent that
+// does not make its own.
+func (n *Node) Hold(device string) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = device
+	var link netlink.Link = &netlink.Dummy{LinkAttrs: attrs}
+	if n.LinkKind != "dummy" {
+		link = &netlink.GenericLink{LinkAttrs: attrs, LinkType: n.LinkKind}
+	}
+	if err := n.link.LinkAdd(link); err != nil {
+		return fmt.Errorf("failed to make link %s of %s: %w", device, n.ShortName, err)
+	}
+	for _, a := range n.Addresses {
+		if err := n.AddAddress(device, a); err != nil {
+			return err
+		}
+	}
+	return n.LinkUp(device)
 }
 
 // Status is what `recuse status --json` prints, of the parts that the lab uses.

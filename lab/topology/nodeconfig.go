@@ -18,7 +18,7 @@ const (
 )
 
 // config is the node's recuse.yaml as a tree, before Options.Configure.
-func (n *Node) config(o Options, kind string) map[string]any {
+func (n *Node) config(o Options) map[string]any {
 	addresses := make([]string, len(o.Addresses))
 	for i, a := range o.Addresses {
 		addresses[i] = a.String()
@@ -35,7 +35,7 @@ func (n *Node) config(o Options, kind string) map[string]any {
 		"services": []any{map[string]any{
 			"name":      "dns",
 			"addresses": addresses,
-			"link":      map[string]any{"name": AgentLink, "kind": kind},
+			"link":      map[string]any{"name": AgentLink, "kind": n.LinkKind},
 			"checks": []any{map[string]any{
 				"name": "local-name",
 				"dns": map[string]any{
@@ -70,7 +70,7 @@ func (n *Node) peer(o Options, router int) map[string]any {
 }
 
 // writeConfig writes the node's recuse.yaml and what it names.
-func (n *Node) writeConfig(o Options, kind string) error {
+func (n *Node) writeConfig(o Options) error {
 	if o.Password != "" {
 		if err := n.write(PasswordFile, o.Password+"\n"); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (n *Node) writeConfig(o Options, kind string) error {
 	if err := os.MkdirAll(n.Path("state"), 0o755); err != nil {
 		return fmt.Errorf("failed to make state directory of %s: %w", n.ShortName, err)
 	}
-	tree := n.config(o, kind)
+	tree := n.config(o)
 	if o.Configure != nil {
 		o.Configure(n.Index, tree)
 	}

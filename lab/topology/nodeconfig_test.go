@@ -15,7 +15,7 @@ func fileNode(t *testing.T) *Node {
 	t.Helper()
 	h := &Host{ShortName: "n2", Dir: t.TempDir()}
 	return &Node{
-		Host: h, Index: 1, ASN: FirstNodeASN + 1, askAt: netip.MustParseAddr("127.0.0.1"),
+		Host: h, LinkKind: "ifb", Index: 1, ASN: FirstNodeASN + 1, askAt: netip.MustParseAddr("127.0.0.1"),
 		V4: nodeNet.v4(firstNode + 1), V6: nodeNet.v6(firstNode + 1),
 	}
 }
@@ -37,7 +37,7 @@ func TestWriteConfig(t *testing.T) {
 		BFD:       &BFD{Interval: 50 * time.Millisecond, Multiplier: 5},
 		Configure: func(node int, config map[string]any) { config["bgp"].(map[string]any)["asn"] = 65100 + node },
 	}
-	if err := n.writeConfig(o, "ifb"); err != nil {
+	if err := n.writeConfig(o); err != nil {
 		t.Fatal(err)
 	}
 	want := `bgp:
@@ -106,7 +106,7 @@ func TestConfigFor(t *testing.T) {
 		bgp := config["bgp"].(map[string]any)
 		bgp["peers"] = append(bgp["peers"].([]any), map[string]any{"address": "2001:db8:60::2", "asn": RouterASN})
 	}
-	if err := n.writeConfig(o, "dummy"); err != nil {
+	if err := n.writeConfig(o); err != nil {
 		t.Fatal(err)
 	}
 	whole := read(t, n, ConfigFile)

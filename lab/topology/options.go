@@ -21,6 +21,7 @@ type Options struct {
 	Router  string // FRR (default) or BIRD
 	Routers int    // 1 (default) or 2
 	Nodes   int    // 3 by default
+	Spares  int    // nodes more that the routers are told of, for AddNode
 
 	Recuse    string   // path of the recuse binary; none: no agents, routers without peers
 	Authority []string // command of the authority; default: recuse-authority beside Recuse
@@ -35,8 +36,10 @@ type Options struct {
 	// Configure changes a node's recuse.yaml before it is written; node counts
 	// from 0. The router's side is made from the result.
 	Configure func(node int, config map[string]any)
-	// RouterConfig makes a router's configuration out of the nodes'
-	// configuration files; by default `recuse peering` does.
+	// Agent stands in for recuse; Recuse is then only where to find the authority.
+	Agent Agent
+	// RouterConfig makes a router's configuration out of the nodes' recuse.yaml;
+	// by default `recuse peering` does.
 	RouterConfig func(router string, configs []string) (string, error)
 
 	ResolverListen []netip.Addr // unbound's addresses; none: all, present and future
@@ -71,13 +74,21 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Routers < 1 || o.Routers > 2 {
 		return o, fmt.Errorf("routers %d: must be 1 or 2", o.Routers)
 	}
-	if o.Nodes < 1 || o.Nodes > MaxNodes {
-		return o, fmt.Errorf("nodes %d: must be 1 to %d", o.Nodes, MaxNodes)
+	if o.Nodes < 1 || o.Spares < 0 || o.Nodes+o.Spares > MaxNodes {
+		return o, fmt.Errorf("nodes %d: must be 1 to %d with the spare ones", o.Nodes, MaxNodes)
 	}
 	if len(o.Authority) == 0 {
 		return o, errors.New("authority: no command and no recuse binary to find it beside")
 	}
 	return o, nil
+}
+
+// agent is what the nodes run.
+func (o Options) agent() Agent {
+	if o.Agent != nil {
+		return o.Agent
+	}
+	return &recuseAgent{options: o}
 }
 
 // askAt is an address at which a node's resolver listens.

@@ -4,28 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 )
 
-// routerConfig makes the configuration of one router out of the nodes' files.
-func (l *Lab) routerConfig(ctx context.Context, router int) (string, error) {
-	write := l.options.RouterConfig
-	if write == nil {
-		if l.options.Recuse == "" {
-			return bare(l.options.Router), nil
-		}
-		write = func(router string, configs []string) (string, error) {
-			return peering(ctx, l.options.Recuse, router, configs)
-		}
-	}
-	configs := []string{}
-	for _, n := range l.Nodes {
-		path, err := n.configFor(router)
-		if err != nil {
-			return "", err
-		}
-		configs = append(configs, path)
-	}
-	text, err := write(l.options.Router, configs)
+// routerConfig makes the configuration of one router for all nodes, those to
+// come included.
+func (l *Lab) routerConfig(ctx context.Context, r *Router) (string, error) {
+	text, err := l.agent.RouterConfig(ctx, r, slices.Concat(l.Nodes, l.spares))
 	if err != nil {
 		return "", fmt.Errorf("failed to make router configuration: %w", err)
 	}
@@ -38,14 +23,20 @@ func peering(ctx context.Context, recuse, router string, configs []string) (stri
 	for _, c := range configs {
 		args = append(args, "-c", c)
 	}
-	out, err := exec.CommandContext(ctx, recuse, args...).Output()
-	if e, ok := err.(*exec.ExitError); ok {
-		return "", fmt.Errorf("failed to run recuse peering: %w: %s", err, e.Stderr)
-	}
+	out, err := output(ctx, append([]string{recuse}, args...)...)
 	if err != nil {
 		return "", fmt.Errorf("failed to run recuse peering: %w", err)
 	}
-	return string(out), nil
+	return out, nil
+}
+
+// output runs a command outside of all namespaces and returns what it printed.
+func output(ctx context.Context, argv ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()
+	if e, ok := err.(*exec.ExitError); ok {
+		return "", fmt.Errorf("%w: %s", err, e.Stderr)
+	}
+	return string(out), err
 }
 
 // bare is the configuration of a router without peers.

@@ -24,6 +24,11 @@ type Process struct {
 	Name    string
 	LogPath string
 
+	// What Launch does around a start; each may be nil.
+	Before func() error                    // clears the way
+	Ready  func() (ok bool, saw string)    // says when it serves, and what is seen till then
+	After  func(ctx context.Context) error // is done once it serves
+
 	ns   *Namespace
 	argv func() []string
 	gid  int // group to run as; -1: the lab's own
@@ -60,6 +65,27 @@ func (p *Process) Start() error {
 	}
 	p.cmd, p.done = cmd, make(chan struct{})
 	go reap(cmd, p.done)
+	return nil
+}
+
+// Launch starts the process and waits until it serves, as its hooks say.
+func (p *Process) Launch(ctx context.Context) error {
+	if p.Before != nil {
+		if err := p.Before(); err != nil {
+			return fmt.Errorf("failed to prepare %s: %w", p.Name, err)
+		}
+	}
+	if err := p.Start(); err != nil {
+		return err
+	}
+	if p.Ready != nil {
+		if err := p.ready(ctx, p.Name+" serve", p.Ready); err != nil {
+			return err
+		}
+	}
+	if p.After != nil {
+		return p.After(ctx)
+	}
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (l *Lab) startAuthority(ctx context.Context) error { return l.Authority.sta
 // startRouters configures every router from the nodes and starts it.
 func (l *Lab) startRouters(ctx context.Context) error {
 	for _, r := range l.Routers {
-		text, err := l.routerConfig(ctx, r.Number)
+		text, err := l.routerConfig(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -39,10 +39,11 @@ func (l *Lab) startNodes(ctx context.Context) error {
 				return err
 			}
 		}
-		if n.Agent != nil && !l.options.WithoutAgent {
-			if err := n.Agent.Start(); err != nil {
-				return err
-			}
+		if l.options.WithoutAgent {
+			continue
+		}
+		if err := launch(ctx, n.Agents); err != nil {
+			return err
 		}
 	}
 	if l.options.WithoutResolver {

@@ -11,7 +11,7 @@ import (
 // knows every name by itself, so that nothing but its behaviour makes it fail.
 func (n *Node) switchable(command []string) *Process {
 	n.behaviour = &authority.Client{Socket: n.Path("resolver.sock")}
-	return n.process("resolver", func() []string {
+	return n.Add("resolver", func() []string {
 		return append(command[:len(command):len(command)], "-nsid", n.ShortName,
 			"-listen", fmt.Sprintf("[::]:%d", dnsPort), "-control", n.behaviour.Socket)
 	})
