@@ -21,6 +21,12 @@ const (
 	ServFail Failure = "servfail"
 )
 
+// The transports that a behaviour can be for.
+const (
+	UDP = "udp"
+	TCP = "tcp"
+)
+
 // Behaviour is how a zone answers: Delay passes before the answer or the
 // SERVFAIL leaves.
 type Behaviour struct {
@@ -29,11 +35,19 @@ type Behaviour struct {
 	// Part is the share of the queries, drawn at random, that are treated so,
 	// from 0 to 1; the others are answered well. 0 means all.
 	Part float64 `json:"part"`
+	// Over is the transport whose queries are treated so, UDP or TCP; the other
+	// is answered well. Empty means both. Drop over TCP accepts connections and
+	// never answers on them.
+	Over string `json:"over"`
+	// Rate is how many queries are answered in any second, over all zones and
+	// clients; those above it are dropped without a word, as a resolver does
+	// that limits its rate. 0 means no limit.
+	Rate int `json:"rate"`
 }
 
-// drawn is the behaviour for one query.
-func (b Behaviour) drawn() Behaviour {
-	if b.Part > 0 && rand.Float64() >= b.Part {
+// drawn is the behaviour for one query that came over a transport.
+func (b Behaviour) drawn(over string) Behaviour {
+	if b.Over != "" && b.Over != over || b.Part > 0 && rand.Float64() >= b.Part {
 		return Behaviour{}
 	}
 	return b
@@ -52,6 +66,12 @@ func (b Behaviour) check() error {
 	if b.Part < 0 || b.Part > 1 {
 		return fmt.Errorf("part %v: must be from 0 to 1", b.Part)
 	}
+	if b.Over != "" && b.Over != UDP && b.Over != TCP {
+		return fmt.Errorf("over %q: must be %q, %q or empty", b.Over, UDP, TCP)
+	}
+	if b.Rate < 0 {
+		return fmt.Errorf("rate %d: must not be negative", b.Rate)
+	}
 	return nil
 }
 
@@ -69,6 +89,7 @@ type state struct {
 	mu      sync.Mutex
 	zones   map[string]*Zone
 	clients map[pair]Behaviour // of a zone towards one client
+	passed  limiter            // what Behaviour.Rate let pass
 }
 
 // pair is a zone and one of its clients.
@@ -109,8 +130,9 @@ func (s *state) set(apex string, b Behaviour, clients []netip.Addr) error {
 	return nil
 }
 
-// count notes a client's query to the zone and returns how to treat it.
-func (s *state) count(apex string, client netip.Addr) Behaviour {
+// count notes a client's query to the zone, over a transport, and returns how
+// to treat it.
+func (s *state) count(apex string, client netip.Addr, over string) Behaviour {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	z := s.zones[apex]
@@ -119,7 +141,11 @@ func (s *state) count(apex string, client netip.Addr) Behaviour {
 	if !ok {
 		b = z.Behaviour
 	}
-	if b = b.drawn(); b.Failure != None {
+	b = b.drawn(over)
+	if b.Rate > 0 && !s.passed.allow(b.Rate, time.Now()) {
+		b.Failure = Drop
+	}
+	if b.Failure != None {
 		z.Failed++
 	}
 	return b

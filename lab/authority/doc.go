@@ -3,8 +3,8 @@
 // test sets while it runs.
 //
 // A failure or delay may be towards some clients alone, and may meet a part of
-// the queries only. On a node it stands in for a resolver that can be slow,
-// wrong or silent at will.
+// the queries only, or those over one transport, or those above a rate. On a
+// node it stands in for a resolver that can be slow, wrong or silent at will.
 //
 // It runs as a process of its own (recuse-authority), so that the lab's load
 // generator and the server do not share a scheduler. A Client steers it over a

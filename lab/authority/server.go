@@ -101,7 +101,8 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, req *dns.Msg) {
 	}
 	s.identify(m, req)
 	z := find(s.content, req.Question[0].Name)
-	b := s.state.count(z.apex, source(w))
+	client, over := source(w)
+	b := s.state.count(z.apex, client, over)
 	if b.Failure == Drop || !wait(s.ctx, b.Delay) {
 		return
 	}
@@ -130,15 +131,15 @@ func (s *Server) identify(m, req *dns.Msg) {
 	}
 }
 
-// source is the client's address.
-func source(w dns.ResponseWriter) netip.Addr {
+// source is the client's address, and the transport over which it asked.
+func source(w dns.ResponseWriter) (client netip.Addr, over string) {
 	switch a := w.RemoteAddr().(type) {
 	case *net.UDPAddr:
-		return a.AddrPort().Addr().Unmap()
+		return a.AddrPort().Addr().Unmap(), UDP
 	case *net.TCPAddr:
-		return a.AddrPort().Addr().Unmap()
+		return a.AddrPort().Addr().Unmap(), TCP
 	}
-	return netip.Addr{}
+	return netip.Addr{}, ""
 }
 
 // wait lets d pass and reports whether ctx still stands.

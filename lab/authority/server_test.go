@@ -135,6 +135,8 @@ func TestSetRefuses(t *testing.T) {
 		{"unknown failure", LAN, Behaviour{Failure: "explode"}, `failure "explode": must be`},
 		{"negative delay", LAN, Behaviour{Delay: -1}, "must not be negative"},
 		{"more than all", LAN, Behaviour{Part: 1.5}, "part 1.5: must be from 0 to 1"},
+		{"unknown transport", LAN, Behaviour{Over: "quic"}, `over "quic": must be "udp", "tcp" or empty`},
+		{"negative rate", LAN, Behaviour{Rate: -1}, "rate -1: must not be negative"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,7 +181,7 @@ func TestClients(t *testing.T) {
 func TestPart(t *testing.T) {
 	wrong := 0
 	for range 2000 {
-		if (Behaviour{Failure: ServFail, Part: 0.3}).drawn().Failure != None {
+		if (Behaviour{Failure: ServFail, Part: 0.3}).drawn(UDP).Failure != None {
 			wrong++
 		}
 	}
