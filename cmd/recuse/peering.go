@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,17 +113,29 @@ func sessionOf(c *config.Config, p bgp.Peer, local netip.Addr) routers.Node {
 }
 
 // nodeAddress is the node's end of a session. The file must say it, since this
-// may run on any machine: as the peer's local_address, or for IPv4 as the
-// router-id, which is the local address by default.
+// may run on any machine: as the peer's local_address, or for the first IPv4
+// peer as the router-id, which is the local address towards that one by default.
 func nodeAddress(c *config.Config, i int) (netip.Addr, error) {
 	p := c.BGP.Peers[i]
+	first := slices.IndexFunc(c.BGP.Peers, func(p bgp.Peer) bool {
+		return p.Address.Is4()
+	})
 	switch {
 	case p.LocalAddress.IsValid():
 		return p.LocalAddress, nil
-	case p.Address.Is4() && c.BGP.RouterID.IsValid():
+	case i == first && c.BGP.RouterID.IsValid():
 		return c.BGP.RouterID, nil
 	}
+	way := "set it to this node's address on that session"
+	switch {
+	case i == first:
+		way += " (for the first IPv4 peer, bgp.router_id serves too)"
+	case first >= 0 && c.BGP.RouterID.IsValid():
+		way += fmt.Sprintf(", or write the first router's side alone with "+
+			"--peer %s; bgp.router_id stands for the address towards that one "+
+			"only", c.BGP.Peers[first].Address)
+	}
 	return netip.Addr{}, fmt.Errorf("%w: %s: bgp.peers[%d].local_address: "+
-		"missing, so the router's side of this session is not known; set it "+
-		"(for IPv4, bgp.router_id serves too)", errUsage, c.Path, i)
+		"missing for peer %s, so the router's side of this session is not "+
+		"known; %s", errUsage, c.Path, i, p.Address, way)
 }
