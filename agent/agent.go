@@ -139,13 +139,19 @@ func (a *Agent) lockLinks() error {
 	return nil
 }
 
-// takeLinks makes or adopts every link.
+// takeLinks makes or adopts every link, and sweeps up what an earlier run left
+// beside them.
 func (a *Agent) takeLinks() error {
+	var all []netip.Prefix
 	for i, h := range a.holders {
 		c := a.conf.Services[i]
 		if err := a.loop.maker.adopt(c, h, &a.undo); err != nil {
 			return err
 		}
+		all = append(all, c.Addresses...)
+	}
+	if err := a.holders[0].Sweep(all); err != nil {
+		a.log.Warn("leftovers of an earlier run stay", "error", err)
 	}
 	return nil
 }

@@ -12,10 +12,11 @@ import (
 func CheckBox(c *config.Config) error { return checkBox(c, nil) }
 
 // checkBox is CheckBox on a box where an agent has links that it will set down
-// before this configuration is in force.
-func checkBox(c *config.Config, own []string) error {
+// before this configuration is in force. A link that an earlier run left under
+// another name is no obstacle: it goes when the agent starts.
+func checkBox(c *config.Config, own []netlinkx.Config) error {
 	for _, s := range c.Services {
-		own = append(own, s.Link.Name)
+		own = append(own, holding(s))
 	}
 	var problems config.Errors
 	for i, s := range c.Services {

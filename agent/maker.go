@@ -44,10 +44,15 @@ func (m *maker) take(c config.Service, back *undo) (*service, error) {
 	return s, nil
 }
 
+// holding is what a service holds, and where.
+func holding(c config.Service) netlinkx.Config {
+	return netlinkx.Config{Service: c.Name, Link: c.Link.Name,
+		Kind: c.Link.Kind, Addresses: c.Addresses}
+}
+
 // hold builds one service on a holder, and touches nothing.
 func (m *maker) hold(c config.Service) (*service, *netlinkx.Holder, error) {
-	h, err := netlinkx.NewHolder(netlinkx.Config{Service: c.Name,
-		Link: c.Link.Name, Kind: c.Link.Kind, Addresses: c.Addresses})
+	h, err := netlinkx.NewHolder(holding(c))
 	if err != nil {
 		return nil, nil, fmt.Errorf("link: %w", err)
 	}
@@ -56,7 +61,7 @@ func (m *maker) hold(c config.Service) (*service, *netlinkx.Holder, error) {
 }
 
 // adopt makes the link or takes over what an earlier run left, which the loop
-// then sets down.
+// then sets down. Nothing of the service stays that is not configured.
 func (m *maker) adopt(c config.Service, h *netlinkx.Holder, back *undo) error {
 	before, err := h.Observe()
 	if err != nil {
@@ -65,7 +70,7 @@ func (m *maker) adopt(c config.Service, h *netlinkx.Holder, back *undo) error {
 	if !before.Exists {
 		back.add("remove "+c.Link.Name, h.Remove)
 	}
-	if err := h.Ensure(); err != nil {
+	if err := h.Adopt(); err != nil {
 		return err
 	}
 	if before.Exists {

@@ -11,6 +11,7 @@ import (
 
 	"recuse/agent/config"
 	"recuse/agent/control"
+	"recuse/netlinkx"
 )
 
 // Restart is how Run ends when a reload that was allowed to cost routes cannot
@@ -27,7 +28,7 @@ func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 	control.Reloaded, error) {
 	a.reloading.Lock() // what was read last is in force last
 	defer a.reloading.Unlock()
-	var own []string
+	var own []netlinkx.Config
 	if err := a.loop.call(ctx, func() { own = a.loop.made() }); err != nil {
 		return control.Reloaded{}, err
 	}
@@ -49,12 +50,12 @@ func (a *Agent) Reload(ctx context.Context, r control.Reload) (
 	return done, err
 }
 
-// made are the names of the links that this agent has made.
-func (l *loop) made() []string {
-	var list []string
+// made are the links that this agent has made.
+func (l *loop) made() []netlinkx.Config {
+	var list []netlinkx.Config
 	for _, s := range l.services {
 		if s.conf.Link.Kind != config.KindExisting {
-			list = append(list, s.conf.Link.Name)
+			list = append(list, holding(s.conf))
 		}
 	}
 	return list

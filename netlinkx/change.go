@@ -9,7 +9,8 @@ import (
 // SetAddresses makes the Holder hold another set of addresses. Those that are
 // not in it any more go at once, from the link and from its unreachable routes;
 // new ones come with the next Ensure and Raise. It claims the new ones first
-// and fails, with nothing changed, if another agent has one of them.
+// and fails, with nothing changed, if another agent has one of them. The old
+// ones are free for other agents once they are off the box.
 //
 // An address that is announced must be withdrawn before.
 func (h *Holder) SetAddresses(addresses []netip.Prefix) error {
@@ -20,11 +21,16 @@ func (h *Holder) SetAddresses(addresses []netip.Prefix) error {
 	}
 	gone := h.config
 	gone.Addresses = without(h.config.Addresses, next.Addresses)
-	if err := h.claim(without(next.Addresses, h.config.Addresses)); err != nil {
-		return err
+	if h.locks != nil {
+		if err := h.locks.take(h.kernel, addressNames(next.Addresses)); err != nil {
+			return h.lockFailed(err)
+		}
 	}
 	h.config = next
-	return h.drop(gone)
+	if err := h.drop(gone); err != nil {
+		return err
+	}
+	return h.locks.release(addressNames(gone.Addresses))
 }
 
 // without returns the addresses that are not in the other list.
@@ -32,26 +38,6 @@ func without(list, other []netip.Prefix) []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(list), func(p netip.Prefix) bool {
 		return slices.Contains(other, p)
 	})
-}
-
-// claim takes more addresses, if the Holder holds its lock. The names of those
-// that are dropped stay claimed until Remove: nobody else wants them at once.
-func (h *Holder) claim(more []netip.Prefix) error {
-	var names []string
-	for _, p := range more {
-		if name := addressName(p); !slices.Contains(h.names, name) {
-			names = append(names, name)
-		}
-	}
-	if h.lock == nil || len(names) == 0 {
-		return nil
-	}
-	lock, err := h.kernel.Lock(names)
-	if err != nil {
-		return h.lockFailed(err)
-	}
-	h.lock, h.names = closers{h.lock, lock}, append(h.names, names...)
-	return nil
 }
 
 // drop takes addresses off the link and their unreachable routes away. A

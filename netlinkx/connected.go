@@ -35,10 +35,10 @@ type owned struct {
 
 // Connected returns the service addresses that lie inside a connected subnet of
 // a link, or that a link bears, in the network namespace of the calling thread.
-// The links named in except, those of the services, are left out. A link that
-// is down counts, since it may come up; so does lo, whose subnets are local as
+// The links of our services are left out: those that are named, and those that
+// an earlier run made for them under another name. A link that is down counts, since it may come up; so does lo, whose subnets are local as
 // a whole, but for 127.0.0.0/8 and ::1, which every box has.
-func Connected(addresses []netip.Prefix, except []string) ([]Conflict, error) {
+func Connected(addresses []netip.Prefix, ours []Config) ([]Conflict, error) {
 	var links []netlink.Link
 	var addrs []netlink.Addr
 	err := retry(func() (err error) {
@@ -54,21 +54,26 @@ func Connected(addresses []netip.Prefix, except []string) ([]Conflict, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the box's links and addresses: %w", err)
 	}
-	return conflicts(addresses, ownedBy(links, addrs, except)), nil
+	return conflicts(addresses, ownedBy(links, addrs, ours)), nil
 }
 
-// ownedBy returns what each address of a link not in except makes local or
+// ownedBy returns what each address of a link that is not ours makes local or
 // connected: itself, and its subnet, or its peer's.
-func ownedBy(links []netlink.Link, addrs []netlink.Addr, except []string) []owned {
+func ownedBy(links []netlink.Link, addrs []netlink.Addr, ours []Config) []owned {
 	names := make(map[int]string, len(links))
-	for _, l := range links {
-		names[l.Attrs().Index] = l.Attrs().Name
+	for _, found := range links {
+		l := linkOf(found)
+		if !slices.ContainsFunc(ours, func(c Config) bool {
+			return c.Link == l.Name || bears(c, l)
+		}) {
+			names[l.Index] = l.Name
+		}
 	}
 	var all []owned
 	for _, a := range addrs {
 		name, known := names[a.LinkIndex]
 		p, ok := prefixOf(a)
-		if !known || !ok || p.Addr().IsLoopback() || slices.Contains(except, name) {
+		if !known || !ok || p.Addr().IsLoopback() {
 			continue
 		}
 		all = append(all, owned{netip.PrefixFrom(p.Addr(), p.Addr().BitLen()), name})

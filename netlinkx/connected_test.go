@@ -52,7 +52,7 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, c := range conflicts(testConfig().Addresses, ownedBy(links, tt.addrs, []string{"anycast0"})) {
+			for _, c := range conflicts(testConfig().Addresses, ownedBy(links, tt.addrs, []Config{{Service: "dns", Link: "anycast0"}})) {
 				got = append(got, c.String())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

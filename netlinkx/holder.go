@@ -3,7 +3,7 @@ package netlinkx
 import (
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/netip"
 	"slices"
 )
@@ -14,8 +14,7 @@ import (
 type Holder struct {
 	config Config
 	kernel Kernel
-	lock   io.Closer // nil while not locked
-	names  []string  // that the lock claims
+	locks  locks // nil while not locked
 }
 
 // NewHolder returns a Holder for c in the network namespace of the calling
@@ -45,26 +44,35 @@ func On(c Config, k Kernel) (*Holder, error) {
 // addresses are claimed. It fails with an ErrInUse if another agent, or another
 // Holder of this process, has one of them.
 func (h *Holder) Lock() error {
-	if h.lock != nil {
+	if h.locks != nil {
 		return nil
 	}
-	var names []string
+	names := addressNames(h.config.Addresses)
 	if h.config.made() {
-		names = append(names, "link/"+h.config.Link)
+		names = append([]string{linkName(h.config.Link)}, names...)
 	}
-	for _, p := range h.config.Addresses {
-		names = append(names, addressName(p))
-	}
-	lock, err := h.kernel.Lock(names)
-	if err != nil {
+	held := locks{}
+	if err := held.take(h.kernel, names); err != nil {
 		return h.lockFailed(err)
 	}
-	h.lock, h.names = lock, names
+	h.locks = held
 	return nil
 }
 
+// linkName is the name by which a link is claimed.
+func linkName(link string) string { return "link/" + link }
+
 // addressName is the name by which an address is claimed.
 func addressName(p netip.Prefix) string { return "address/" + p.Addr().String() }
+
+// addressNames are those of several.
+func addressNames(list []netip.Prefix) []string {
+	var names []string
+	for _, p := range list {
+		names = append(names, addressName(p))
+	}
+	return names
+}
 
 // lockFailed says what was to be locked, and the way out.
 func (h *Holder) lockFailed(err error) error {
@@ -126,11 +134,8 @@ func (h *Holder) Remove() error {
 // Release gives up the lock and leaves the link, the addresses and the routes
 // as they are.
 func (h *Holder) Release() error {
-	if h.lock == nil {
-		return nil
-	}
-	err := h.lock.Close()
-	h.lock, h.names = nil, nil
+	err := h.locks.release(slices.Collect(maps.Keys(h.locks)))
+	h.locks = nil
 	return err
 }
 

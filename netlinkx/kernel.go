@@ -11,18 +11,21 @@ import (
 type Kernel interface {
 	// Link returns what stands under the name; Exists is false if nothing does.
 	Link(name string) (Link, error)
+	// Links returns every link of the box.
+	Links() ([]Link, error)
 	// Guards returns the unreachable routes that bear our protocol number.
 	Guards() ([]netip.Prefix, error)
 	// Apply does one step, and fails with the kernel's own error number.
 	Apply(op Op) error
-	// Lock takes all the names for this process, or none, and fails with an
-	// *InUseError for a name that another process has.
-	Lock(names []string) (io.Closer, error)
+	// Lock takes the name for this process, and fails with an *InUseError if
+	// another has it, or another Holder of this process.
+	Lock(name string) (io.Closer, error)
 }
 
 // Link is a link as the kernel shows it.
 type Link struct {
 	Exists    bool
+	Name      string
 	Index     int
 	Kind      string // as in Config; "device" for one with no kind, such as lo
 	Alias     string

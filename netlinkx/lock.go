@@ -9,38 +9,52 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closers closes several things as one.
-type closers []io.Closer
-
-// Close closes all of them, and joins what went wrong.
-func (c closers) Close() error {
-	var errs []error
-	for _, one := range c {
-		errs = append(errs, one.Close())
+// lockName takes a name. It is an abstract unix socket, which lives in the
+// network namespace, leaves no file, and goes with the process however that
+// ends.
+func lockName(name string) (io.Closer, error) {
+	socket := "@recuse/" + name
+	l, err := net.Listen("unix", socket)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, unix.EADDRINUSE):
+		return nil, &InUseError{Name: name, PID: listenerPID(socket)}
 	}
-	return errors.Join(errs...)
+	return nil, fmt.Errorf("failed to listen on socket %s: %w", socket, err)
 }
 
-// lockNames takes every name, or none. A name is an abstract unix socket, which
-// lives in the network namespace, leaves no file, and goes with the process
-// however that ends.
-func lockNames(names []string) (io.Closer, error) {
-	var held closers
+// locks are the names that a Holder has, each with what gives it up; nil while
+// it has none.
+type locks map[string]io.Closer
+
+// take takes all the names that are not held yet, or none of them.
+func (l locks) take(k Kernel, names []string) error {
+	var taken []string
 	for _, name := range names {
-		socket := "@recuse/" + name
-		l, err := net.Listen("unix", socket)
-		if err == nil {
-			held = append(held, l)
+		if l[name] != nil {
 			continue
 		}
-		if errors.Is(err, unix.EADDRINUSE) {
-			err = &InUseError{Name: name, PID: listenerPID(socket)}
-		} else {
-			err = fmt.Errorf("failed to listen on socket %s: %w", socket, err)
+		lock, err := k.Lock(name)
+		if err != nil {
+			return errors.Join(err, l.release(taken))
 		}
-		return nil, errors.Join(err, held.Close())
+		l[name] = lock
+		taken = append(taken, name)
 	}
-	return held, nil
+	return nil
+}
+
+// release gives up the names that are held.
+func (l locks) release(names []string) error {
+	var errs []error
+	for _, name := range names {
+		if l[name] != nil {
+			errs = append(errs, l[name].Close())
+			delete(l, name)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // listenerPID returns the process that listens on the socket, or 0 if it cannot

@@ -68,11 +68,43 @@ func (r *rtnl) Link(name string) (Link, error) {
 	if err != nil {
 		return Link{}, fmt.Errorf("failed to read link %q: %w", name, err)
 	}
-	a := found.Attrs()
-	l := Link{Exists: true, Index: a.Index, Kind: found.Type(), Alias: a.Alias,
-		Hardware: a.HardwareAddr.String(), Up: a.RawFlags&unix.IFF_UP != 0}
+	return r.whole(found)
+}
+
+// Links implements Kernel. A link that goes meanwhile is left out.
+func (r *rtnl) Links() ([]Link, error) {
+	var list []netlink.Link
+	err := retry(func() (err error) {
+		list, err = r.handle.LinkList()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("failed to read the box's links: %w", err)
+	}
+	var all []Link
+	for _, one := range list {
+		l, err := r.whole(one)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// whole is a link with its addresses.
+func (r *rtnl) whole(found netlink.Link) (Link, error) {
+	l := linkOf(found)
+	var err error
 	l.Addresses, err = r.addresses(found)
 	return l, err
+}
+
+// linkOf is a link without its addresses.
+func linkOf(found netlink.Link) Link {
+	a := found.Attrs()
+	return Link{Exists: true, Name: a.Name, Index: a.Index, Kind: found.Type(), Alias: a.Alias,
+		Hardware: a.HardwareAddr.String(), Up: a.RawFlags&unix.IFF_UP != 0}
 }
 
 // Apply implements Kernel.
@@ -116,7 +148,7 @@ func (r *rtnl) create(link *netlink.GenericLink, hardware string) error {
 }
 
 // Lock implements Kernel.
-func (r *rtnl) Lock(names []string) (io.Closer, error) { return lockNames(names) }
+func (r *rtnl) Lock(name string) (io.Closer, error) { return lockName(name) }
 
 // request sends one request of our own making and waits for its
 // acknowledgement.

@@ -157,7 +157,7 @@ func TestWatchOverrun(t *testing.T) {
 func TestConnected(t *testing.T) {
 	b := newBox(t)
 	must(t, b.Raise())
-	own := []string{"anycast0"}
+	own := []netlinkx.Config{configOf("")}
 	got, err := netlinkx.Connected(configOf("").Addresses, own)
 	if err != nil || len(got) != 0 {
 		t.Errorf("on its own link: got %v, %v, want no conflict", got, err)

@@ -66,6 +66,39 @@ func TestSetAddresses(t *testing.T) {
 	})
 }
 
+// TestSetAddressesFrees proves that an address which a service has given up is
+// free for another at once, though the first goes on.
+func TestSetAddressesFrees(t *testing.T) {
+	NewNS(t)
+	kind := Kind(t)
+	b := NewBox(t, config(kind))
+	next := config(kind)
+	next.Service, next.Link = "web", "anycast1"
+	next.Addresses = []netip.Prefix{v6}
+	other := NewBox(t, next)
+	if err := errors.Join(b.Lock(), b.Raise()); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Lock(); !errors.Is(err, netlinkx.ErrInUse) {
+		t.Errorf("before: unexpected error: %v", err)
+	}
+	if err := b.SetAddresses([]netip.Prefix{v4}); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Lock(); err != nil {
+		t.Errorf("after: unexpected error: %v", err)
+	}
+	if err := b.SetAddresses([]netip.Prefix{v4, v6}); !errors.Is(err, netlinkx.ErrInUse) {
+		t.Errorf("back: unexpected error: %v", err)
+	}
+	if err := other.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.SetAddresses([]netip.Prefix{v4, v6}); err != nil {
+		t.Errorf("back, once it is free: unexpected error: %v", err)
+	}
+}
+
 // TestSetAddressesClaims proves that an address of another agent is refused
 // before anything changes.
 func TestSetAddressesClaims(t *testing.T) {

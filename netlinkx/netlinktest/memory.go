@@ -60,6 +60,7 @@ func (m *memory) Link(name string) (netlinkx.Link, error) {
 	}
 	m.changed = false
 	l := m.link
+	l.Name = m.name
 	l.Addresses = slices.Clone(l.Addresses)
 	return l, nil
 }
@@ -71,35 +72,43 @@ func (m *memory) Guards() ([]netip.Prefix, error) {
 	return slices.Clone(m.guards), m.unread
 }
 
+// Links implements netlinkx.Kernel.
+func (m *memory) Links() ([]netlinkx.Link, error) {
+	l, err := m.Link(m.name)
+	if err != nil || !l.Exists {
+		return nil, err
+	}
+	return []netlinkx.Link{l}, nil
+}
+
 // Lock implements netlinkx.Kernel.
-func (m *memory) Lock(names []string) (io.Closer, error) {
+func (m *memory) Lock(name string) (io.Closer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.occupied {
-		return nil, &netlinkx.InUseError{Name: names[0], PID: 4711}
+		return nil, &netlinkx.InUseError{Name: name, PID: 4711}
 	}
-	for _, name := range names {
-		if m.locked[name] {
-			m.t.Errorf("netlinktest: %s locked twice", name)
-		}
-		m.locked[name] = true
+	if m.locked[name] {
+		m.t.Errorf("netlinktest: %s locked twice", name)
 	}
-	return unlocker{m, names}, nil
+	m.locked[name] = true
+	return unlocker{m, name}, nil
 }
 
 // unlocker gives up the lock.
 type unlocker struct {
 	*memory
-	names []string
+	name string
 }
 
 // Close implements io.Closer.
 func (u unlocker) Close() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, name := range u.names {
-		delete(u.locked, name)
+	if !u.locked[u.name] {
+		u.t.Errorf("netlinktest: %s given up twice", u.name)
 	}
+	delete(u.locked, u.name)
 	return nil
 }
 

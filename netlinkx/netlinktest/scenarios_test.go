@@ -6,12 +6,13 @@ import (
 	"recuse/netlinkx"
 )
 
-// subject is what a scenario works on: a Fake or a Box. Its first six methods
+// subject is what a scenario works on: a Fake or a Box. Its first seven methods
 // are the agent's, those from SetUp on an operator's.
 type subject interface {
 	Lock() error
 	Observe() (netlinkx.State, error)
 	Ensure() error
+	Adopt() error
 	Raise() error
 	Lower() error
 	Remove() error
@@ -31,6 +32,10 @@ type subject interface {
 var (
 	v4 = netip.MustParsePrefix("192.0.2.53/32")
 	v6 = netip.MustParsePrefix("2001:db8::53/128")
+
+	// What an earlier configuration had.
+	old4 = netip.MustParsePrefix("192.0.2.54/32")
+	old6 = netip.MustParsePrefix("2001:db8::54/128")
 )
 
 // config returns the configuration of the scenarios.
@@ -64,6 +69,7 @@ type step struct {
 
 // The steps that the agent takes, given the state that they must lead to.
 func ensure(want string) step { return agent(subject.Ensure, want) }
+func adopt(want string) step  { return agent(subject.Adopt, want) }
 func raise(want string) step  { return agent(subject.Raise, want) }
 func lower(want string) step  { return agent(subject.Lower, want) }
 func remove(want string) step { return agent(subject.Remove, want) }
@@ -96,6 +102,7 @@ func add(kind, alias, want string) step {
 
 // The steps that an operator takes on addresses and routes.
 func addBoth(s subject)     { s.AddAddress(v4); s.AddAddress(v6) }
+func addOld(s subject)      { s.AddAddress(old4); s.AddAddress(old6) }
 func delete4(s subject)     { s.DeleteAddress(v4) }
 func delete6(s subject)     { s.DeleteAddress(v6) }
 func deleteGuard(s subject) { s.DeleteGuard(v6) }
@@ -142,6 +149,21 @@ var scenarios = []struct {
 		add("", "recuse:dns", isUp), by(addBoth, isUp+only4+"  address 2001:db8::53/128 preferred\n"),
 		ensure(isUp + only4 + "  address 2001:db8::53/128 preferred\n" + guard),
 		lower(lowered), raise(raised), remove(nothing),
+	}},
+	{name: "leftover with addresses of an earlier configuration", steps: []step{
+		raise(raised), by(addOld, isUp+only4+"  address 192.0.2.54/32\n"+only6+
+			"  address 2001:db8::54/128 preferred\n"+guard),
+		adopt(raised), lower(lowered), adopt(lowered), remove(nothing),
+	}},
+	{name: "nothing to adopt", steps: []step{adopt(isDown + guard)}},
+	{name: "foreign link not adopted", steps: []step{
+		add("", "", theirs), by(addOld, theirs+"  address 192.0.2.54/32\n  address 2001:db8::54/128 preferred\n"),
+		adopt(theirs + "  address 192.0.2.54/32\n  address 2001:db8::54/128 preferred\n").
+			fails(netlinkx.ErrForeign),
+	}},
+	{name: "existing, other addresses are not ours", kind: netlinkx.KindExisting, steps: []step{
+		add("", "", theirs), by(func(s subject) { s.AddAddress(old4) }, theirs+"  address 192.0.2.54/32\n"),
+		adopt(theirs + "  address 192.0.2.54/32\n" + guard),
 	}},
 	{name: "link without alias", steps: []step{
 		add("", "", theirs),
