@@ -46,7 +46,7 @@ func askingFor(t testing.TB, lab *topology.Lab, rate float64, mix load.Mix) *ask
 	a := &asker{stop: stop, done: make(chan []load.Record, 1)}
 	go func() {
 		records, _ := load.Run(ctx, load.Config{Rate: rate, Mix: mix, // ours, and right: no error
-			Ask: load.UDP(netip.AddrPortFrom(anycast4.Addr(), 53), load.DefaultTimeout, lab.Client.Dial)})
+			Servers: []netip.AddrPort{netip.AddrPortFrom(anycast4.Addr(), 53)}, Clients: []load.Network{{Do: lab.Client.Do}}})
 		a.done <- records
 	}()
 	return a

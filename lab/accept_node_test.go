@@ -57,7 +57,7 @@ func TestNodes(t *testing.T) {
 func ecmp(t *testing.T, lab *topology.Lab) {
 	for _, p := range topology.DefaultAddresses() {
 		records, err := load.Run(t.Context(), load.Config{Rate: 300, Duration: 500 * time.Millisecond,
-			Ask: load.UDP(netip.AddrPortFrom(p.Addr(), 53), load.DefaultTimeout, lab.Client.Dial)})
+			Servers: []netip.AddrPort{netip.AddrPortFrom(p.Addr(), 53)}, Clients: []load.Network{{Do: lab.Client.Do}}})
 		must(t, err)
 		f := load.Summarize(records)
 		if f.Lost != 0 || f.Bad != 0 || min(f.Nodes["n1"], f.Nodes["n2"], f.Nodes["n3"]) < 15 {

@@ -111,7 +111,7 @@ func (d *demo) ask(ctx context.Context) *client {
 	go func() {
 		// The configuration is ours and right, so there is no error.
 		records, _ := load.Run(ctx, load.Config{Rate: demoRate, Record: c.note,
-			Ask: load.UDP(server, load.DefaultTimeout, d.lab.Client.Dial)})
+			Servers: []netip.AddrPort{server}, Clients: []load.Network{{Do: d.lab.Client.Do}}})
 		c.done <- records
 	}()
 	return c

@@ -31,7 +31,7 @@ func (d *demo) report() error {
 		"with a failure, longest time without a good answer %s, p50 %s, "+
 		"p99 %s.\nAnswers by node: %s.\n\n", f.Asked, f.Lost, f.Bad,
 		round(f.WorstGap), round(f.P50), round(f.P99), words(f.Nodes))
-	if f.Void {
+	if f.Void != "" {
 		fmt.Fprintf(d.out, "Note: this box was busy, and the questions left up "+
 			"to %s late (p99 %s): take the client's figures as a bound.\n\n",
 			round(f.LateMax), round(f.LateP99))

@@ -1,44 +1,68 @@
 package load
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"time"
 )
-
-// Infinite is how long a question that was lost took.
-const Infinite = time.Duration(math.MaxInt64)
 
 // VoidAfter is the generator's own p99 lateness above which a run says nothing
 // about the server.
 const VoidAfter = 2 * time.Millisecond
 
-// Figures are what a run amounts to.
+// Figures are what a run amounts to, from its records alone. Durations are in
+// nanoseconds in JSON; Infinite is spelled "infinite" there.
 type Figures struct {
-	Asked int
-	Lost  int // no answer
-	Bad   int // SERVFAIL or REFUSED
+	Asked   int `json:"asked"`
+	Lost    int `json:"lost"`    // no answer
+	Bad     int `json:"bad"`     // SERVFAIL or REFUSED
+	Stalled int `json:"stalled"` // answered well, more than StalledAfter late
+	Unsent  int `json:"unsent"`  // of the lost, those the generator itself lost
 
-	// WorstGap is the longest time between two neighbouring questions that were
-	// answered well, the run's first and last moment included: how long a client
-	// that asks all the time saw nothing work.
-	WorstGap time.Duration
+	// Outage is the felt outage of the client that was hurt worst: the time
+	// during which at least one of its questions was failing. A question that
+	// failed was failing from when it was meant to be asked until it ended
+	// (answered, or given up), and overlapping times count once.
+	Outage time.Duration `json:"outage_ns"`
+	// WorstGap is the longest time between two neighbouring questions of one
+	// client that did not fail, its first and last moment included: how long a
+	// client that asks all the time saw nothing work.
+	WorstGap time.Duration `json:"worst_gap_ns"`
+	// Clients says how that spreads over the clients, for a mean hides the third
+	// that a router's hash hurt.
+	Clients Clients `json:"clients"`
+
 	// FirstLost and LastLost are when the first and the last lost question was
 	// meant to be asked; zero if none was.
-	FirstLost, LastLost time.Time
+	FirstLost time.Time `json:"first_lost,omitzero"`
+	LastLost  time.Time `json:"last_lost,omitzero"`
 
-	Nodes map[string]int // answers by node
+	Nodes map[string]int `json:"nodes"` // answers by node
+	// Moved counts the answers of a flow (client, server, source port) that came
+	// from another node than the flow's answer before, though that node was up
+	// all the time in between.
+	Moved  int `json:"moved"`
+	Resets int `json:"resets"` // TCP and TLS connections that broke under the client
 
 	// Quantiles of the felt time; Infinite where so many were lost.
-	P50, P95, P99, Max time.Duration
+	P50 time.Duration `json:"p50_ns"`
+	P95 time.Duration `json:"p95_ns"`
+	P99 time.Duration `json:"p99_ns"`
+	Max time.Duration `json:"max_ns"`
 
-	// The generator's own lateness. A run with LateP99 above VoidAfter is Void.
-	LateP50, LateP99, LateMax time.Duration
-	Void                      bool
+	// The generator's own lateness.
+	LateP50 time.Duration `json:"late_p50_ns"`
+	LateP99 time.Duration `json:"late_p99_ns"`
+	LateMax time.Duration `json:"late_max_ns"`
+	// Void is why the run says nothing about the server: the generator was late
+	// (LateP99 above VoidAfter) or could not send. "" if the run counts.
+	Void string `json:"void,omitempty"`
 }
 
 // Summarize computes the figures of records in the order of intended times.
-func Summarize(records []Record) Figures {
+// downs say when nodes were down, which is what makes a move needful; without
+// them every move counts as needless.
+func Summarize(records []Record, downs ...Down) Figures {
 	f := Figures{Asked: len(records), Nodes: map[string]int{}}
 	felt := make([]time.Duration, 0, len(records))
 	late := make([]time.Duration, 0, len(records))
@@ -49,18 +73,24 @@ func Summarize(records []Record) Figures {
 	}
 	slices.Sort(felt)
 	slices.Sort(late)
-	f.WorstGap = worstGap(records)
 	f.P50, f.P95, f.P99, f.Max = quantile(felt, 0.50), quantile(felt, 0.95), quantile(felt, 0.99), quantile(felt, 1)
 	f.LateP50, f.LateP99, f.LateMax = quantile(late, 0.50), quantile(late, 0.99), quantile(late, 1)
-	f.Void = f.LateP99 > VoidAfter
+	f.Clients = distribute(records)
+	f.Outage, f.WorstGap = f.Clients.Outage.Max, f.Clients.Gap.Max
+	f.Moved = moved(records, downs)
+	f.Void = f.void()
 	return f
 }
 
 // count adds one record to the sums.
 func (f *Figures) count(r Record) {
+	f.Resets += r.Resets
 	switch {
 	case r.Lost():
 		f.Lost++
+		if r.Outcome == Unsent {
+			f.Unsent++
+		}
 		if f.FirstLost.IsZero() {
 			f.FirstLost = r.Intended
 		}
@@ -68,35 +98,19 @@ func (f *Figures) count(r Record) {
 		return
 	case r.Bad():
 		f.Bad++
+	case r.Stalled():
+		f.Stalled++
 	}
 	f.Nodes[r.Node]++
 }
 
-// worstGap is Figures.WorstGap.
-func worstGap(records []Record) time.Duration {
-	if len(records) == 0 {
-		return 0
+// void is Figures.Void.
+func (f *Figures) void() string {
+	switch {
+	case f.Unsent > 0:
+		return fmt.Sprintf("the generator could not send %d of %d questions", f.Unsent, f.Asked)
+	case f.LateP99 > VoidAfter:
+		return fmt.Sprintf("the generator was late: p99 %s, more than %s", f.LateP99, VoidAfter)
 	}
-	var worst time.Duration
-	last := records[0].Intended
-	for i, r := range records {
-		well := !r.Lost() && !r.Bad()
-		if well || i == len(records)-1 {
-			worst = max(worst, r.Intended.Sub(last))
-		}
-		if well {
-			last = r.Intended
-		}
-	}
-	return worst
-}
-
-// quantile is the smallest value that at least the part q of the sorted values
-// does not exceed; 0 of none.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	i := int(math.Ceil(q*float64(len(sorted)))) - 1
-	return sorted[min(max(i, 0), len(sorted)-1)]
+	return ""
 }

@@ -1,10 +1,12 @@
 package load
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // epoch is when the tests' runs begin.
@@ -12,12 +14,13 @@ var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // script makes the records of a run at 10 questions a second, one letter each:
 // a, b: answered by that node after 10 ms; s: SERVFAIL by node a; x: timeout;
-// r: refused; L: answered by a, but sent 5 ms late.
+// r: refused at once; L: answered by a, but sent 5 ms late; S: by a, after
+// 1.5 s; R: by a, on the second connection; u: not sent.
 func script(letters string) []Record {
 	var records []Record
 	for i, c := range letters {
 		at := epoch.Add(time.Duration(i) * 100 * time.Millisecond)
-		r := Record{Seq: i, Intended: at, Answer: Answer{Sent: at, Ended: at.Add(10 * time.Millisecond), Outcome: Answered, Node: "a"}}
+		r := Record{Seq: i, Intended: at, Answer: Answer{Sent: at, Ended: at.Add(10 * time.Millisecond), Outcome: Answered, Node: "a", Port: 1024 + i}}
 		switch c {
 		case 'b':
 			r.Node = "b"
@@ -29,6 +32,12 @@ func script(letters string) []Record {
 			r.Answer = Answer{Sent: at, Ended: at, Outcome: Refused}
 		case 'L':
 			r.Sent = at.Add(5 * time.Millisecond)
+		case 'S':
+			r.Ended = at.Add(1500 * time.Millisecond)
+		case 'R':
+			r.Resets = 1
+		case 'u':
+			r.Answer = Answer{Ended: at, Outcome: Unsent}
 		}
 		records = append(records, r)
 	}
@@ -38,45 +47,64 @@ func script(letters string) []Record {
 func TestSummarize(t *testing.T) {
 	ms := time.Millisecond
 	at := func(i int) time.Time { return epoch.Add(time.Duration(i) * 100 * ms) }
+	well := Figures{P50: 10 * ms, P95: 10 * ms, P99: 10 * ms, Max: 10 * ms}
+	lossy := Figures{P50: 10 * ms, P95: Infinite, P99: Infinite, Max: Infinite}
 	tests := []struct {
 		name    string
 		letters string
-		want    Figures
+		want    Figures // over the quantiles of base
+		base    Figures
 	}{
-		{"nothing", "", Figures{Nodes: map[string]int{}}},
-		{"all well", "abab", Figures{
-			Asked: 4, WorstGap: 100 * ms, Nodes: map[string]int{"a": 2, "b": 2},
-			P50: 10 * ms, P95: 10 * ms, P99: 10 * ms, Max: 10 * ms,
-		}},
+		{"nothing", "", Figures{}, Figures{}},
+		{"all well", "abab", Figures{Asked: 4, WorstGap: 100 * ms, Nodes: map[string]int{"a": 2, "b": 2}}, well},
 		{"a third lost for a while", "aaxabxaaaaaa", Figures{
 			Asked: 12, Lost: 2, WorstGap: 200 * ms, FirstLost: at(2), LastLost: at(5),
-			Nodes: map[string]int{"a": 9, "b": 1},
-			P50:   10 * ms, P95: Infinite, P99: Infinite, Max: Infinite,
-		}},
+			Outage: 2300 * ms, // from 0.2 s to 2.5 s
+			Nodes:  map[string]int{"a": 9, "b": 1},
+		}, lossy},
+		{"two failures far apart", "x" + strings.Repeat("a", 29) + "xa", Figures{
+			Asked: 32, Lost: 2, WorstGap: 200 * ms, FirstLost: at(0), LastLost: at(30),
+			Outage: 4 * time.Second, Nodes: map[string]int{"a": 30},
+		}, lossy},
 		{"a failure is no gap's end", "axsra", Figures{
 			Asked: 5, Lost: 2, Bad: 1, WorstGap: 400 * ms, FirstLost: at(1), LastLost: at(3),
-			Nodes: map[string]int{"a": 3},
-			P50:   10 * ms, P95: Infinite, P99: Infinite, Max: Infinite,
-		}},
+			Outage: 2 * time.Second, Nodes: map[string]int{"a": 3},
+		}, lossy},
+		{"a refusal at once and a failure are short", "rsa", Figures{
+			Asked: 3, Lost: 1, Bad: 1, WorstGap: 200 * ms, FirstLost: at(0), LastLost: at(0),
+			Outage: 10 * ms, Nodes: map[string]int{"a": 2},
+		}, lossy},
+		{"stalled", "aSaaa", Figures{
+			Asked: 5, Stalled: 1, WorstGap: 200 * ms, Outage: 1500 * ms, Nodes: map[string]int{"a": 5},
+		}, Figures{P50: 10 * ms, P95: 1500 * ms, P99: 1500 * ms, Max: 1500 * ms}},
 		{"lost from the start and to the end", "xxaxxx", Figures{
 			Asked: 6, Lost: 5, WorstGap: 300 * ms, FirstLost: at(0), LastLost: at(5),
-			Nodes: map[string]int{"a": 1},
-			P50:   Infinite, P95: Infinite, P99: Infinite, Max: Infinite,
-		}},
+			Outage: 2500 * ms, Nodes: map[string]int{"a": 1},
+		}, Figures{P50: Infinite, P95: Infinite, P99: Infinite, Max: Infinite}},
 		{"nothing ever", "xxx", Figures{
-			Asked: 3, Lost: 3, WorstGap: 200 * ms, FirstLost: at(0), LastLost: at(2),
-			Nodes: map[string]int{},
-			P50:   Infinite, P95: Infinite, P99: Infinite, Max: Infinite,
-		}},
+			Asked: 3, Lost: 3, WorstGap: 200 * ms, FirstLost: at(0), LastLost: at(2), Outage: 2200 * ms,
+		}, Figures{P50: Infinite, P95: Infinite, P99: Infinite, Max: Infinite}},
+		{"a connection broke", "aRa", Figures{
+			Asked: 3, Resets: 1, WorstGap: 100 * ms, Nodes: map[string]int{"a": 3},
+		}, well},
 		{"the generator was late", "aLa", Figures{
 			Asked: 3, WorstGap: 100 * ms, Nodes: map[string]int{"a": 3},
-			P50: 10 * ms, P95: 10 * ms, P99: 10 * ms, Max: 10 * ms,
-			LateP99: 5 * ms, LateMax: 5 * ms, Void: true,
-		}},
+			LateP99: 5 * ms, LateMax: 5 * ms, Void: "the generator was late: p99 5ms, more than 2ms",
+		}, well},
+		{"the generator could not send", "aua", Figures{
+			Asked: 3, Lost: 1, Unsent: 1, WorstGap: 200 * ms, FirstLost: at(1), LastLost: at(1),
+			Nodes: map[string]int{"a": 2}, Void: "the generator could not send 1 of 3 questions",
+		}, lossy},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, Summarize(script(tt.letters))); d != "" {
+			want := tt.want
+			want.P50, want.P95, want.P99, want.Max = tt.base.P50, tt.base.P95, tt.base.P99, tt.base.Max
+			if want.Nodes == nil {
+				want.Nodes = map[string]int{}
+			}
+			got := Summarize(script(tt.letters))
+			if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Figures{}, "Clients")); d != "" {
 				t.Errorf("unexpected figures (-want +got):\n%s", d)
 			}
 		})

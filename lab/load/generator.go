@@ -2,37 +2,10 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/miekg/dns"
 )
-
-// Ask puts one question and returns when it has ended, at the latest after its
-// own timeout. It may be called by many goroutines at once.
-type Ask func(Question) Answer
-
-// Config is one run.
-type Config struct {
-	Rate     float64       // questions a second
-	Duration time.Duration // how long questions are sent; 0: until the context ends
-	Mix      Mix           // Household if empty
-	Ask      Ask
-	Record   func(Record) // if set, is told each record as it ends, one at a time
-}
-
-// check refuses a run that cannot be.
-func (c Config) check() error {
-	if c.Rate <= 0 {
-		return fmt.Errorf("rate %v: must be more than 0 a second", c.Rate)
-	}
-	if c.Ask == nil {
-		return errors.New("ask: nobody to ask")
-	}
-	return nil
-}
 
 // Run sends questions until the duration is over or ctx ends, waits for the end
 // of those under way, and returns all records in the order of intended times.
@@ -41,13 +14,20 @@ func Run(ctx context.Context, c Config) ([]Record, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("failed to run load: %w", err)
 	}
-	if len(c.Mix) == 0 {
-		c.Mix = Household()
+	c = c.withDefaults()
+	if c.Transport != UDP {
+		return nil, fmt.Errorf("failed to run load: transport %s is not there yet", c.Transport)
+	}
+	mix, err := c.Mix.entries()
+	if err != nil {
+		return nil, fmt.Errorf("failed to run load: %w", err)
 	}
 	r := run{config: c, start: time.Now()}
+	timeout := c.Stub.New(len(c.Servers)).Timeout()
 	for i := 0; r.wait(ctx, i); i++ {
-		q := Question{Name: c.Mix.name(i), Type: dns.TypeA}
-		r.begin(i, q)
+		client := i % len(c.Clients)
+		e, n := pick(mix, client, i/len(c.Clients))
+		r.begin(i, client, Question{Name: e.fill(n), Type: e.qtype}, timeout)
 	}
 	r.underWay.Wait()
 	return r.records, nil
@@ -90,17 +70,19 @@ func (r *run) wait(ctx context.Context, i int) bool {
 }
 
 // begin puts question i without waiting for its end.
-func (r *run) begin(i int, q Question) {
+func (r *run) begin(i, client int, q Question, timeout time.Duration) {
 	r.mu.Lock()
 	r.records = append(r.records, Record{})
 	r.mu.Unlock()
 	r.underWay.Go(func() {
-		rec := Record{Seq: i, Intended: r.intended(i), Question: q, Answer: r.config.Ask(q)}
+		c := r.config
+		rec := Record{Seq: i, Client: client, Intended: r.intended(i), Question: q,
+			Answer: ask(c.Servers[0], timeout, c.Clients[client].DialUDP, q)}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.records[i] = rec
-		if r.config.Record != nil {
-			r.config.Record(rec)
+		if c.Record != nil {
+			c.Record(rec)
 		}
 	})
 }

@@ -8,9 +8,20 @@ type Outcome string
 // The outcomes. What is not Answered is lost.
 const (
 	Answered Outcome = "answered" // an answer of any content
-	Timeout  Outcome = "timeout"  // none came in time
+	Timeout  Outcome = "timeout"  // none came before the stub gave up
 	Refused  Outcome = "refused"  // the kernel was told that nobody listens, or nobody is there
-	Unsent   Outcome = "unsent"   // the question could not be sent
+	Reset    Outcome = "reset"    // the connection broke, and the stub did not ask again
+	Unsent   Outcome = "unsent"   // the generator had no socket, port or buffer: its own failure
+)
+
+// Via is what carried a question.
+type Via string
+
+// What carries questions.
+const (
+	ViaUDP Via = "udp"
+	ViaTCP Via = "tcp"
+	ViaTLS Via = "tls"
 )
 
 // Question is one question to a server.
@@ -19,24 +30,36 @@ type Question struct {
 	Type uint16
 }
 
-// Answer is what became of one question.
+// Answer is what became of one question, however often the stub asked it.
 type Answer struct {
-	Sent    time.Time // zero if Unsent
-	Ended   time.Time // when the answer came, or when it was given up
+	Sent    time.Time // first attempt; zero if Unsent
+	Ended   time.Time // when the answer came, or when the stub gave up
 	Outcome Outcome
 	Rcode   int    // of an Answered question
 	Node    string // who answered, by its NSID; "" if it does not say
-	Server  string // the address asked
-	Error   string // why it was Refused or Unsent
+	Server  string // the address that answered, else the one asked last
+	Port    int    // the source port of that attempt; 0 if there was none
+	Via     Via    // of that attempt; TCP after a truncated answer over UDP
+
+	Attempts int    // how often the question was sent
+	Resets   int    // connections that broke under it, each counted at one question
+	Error    string // why it was Refused, Reset or Unsent
 }
 
-// Record is one question of a run.
+// Record is one question of a run. Its times are the wall clock's at the start
+// of the run plus what the monotonic clock says, so a clock that is set during a
+// run moves none of them.
 type Record struct {
 	Seq      int // from 0
+	Client   int // who asked: a place in Config.Clients
 	Intended time.Time
 	Question
 	Answer
 }
+
+// StalledAfter is the felt time above which an answer came too late to be
+// called one: a page that waits for it hangs.
+const StalledAfter = time.Second
 
 // Lost reports whether the question got no answer.
 func (r Record) Lost() bool { return r.Outcome != Answered }
@@ -44,6 +67,13 @@ func (r Record) Lost() bool { return r.Outcome != Answered }
 // Bad reports whether the question was answered with a failure: SERVFAIL or
 // REFUSED, which a client feels much like a loss.
 func (r Record) Bad() bool { return !r.Lost() && (r.Rcode == rcodeServFail || r.Rcode == rcodeRefused) }
+
+// Stalled reports whether the question was answered well, but more than
+// StalledAfter after it was meant to be asked.
+func (r Record) Stalled() bool { return !r.Lost() && !r.Bad() && r.Felt() > StalledAfter }
+
+// Failed reports whether the client felt a failure: lost, bad or stalled.
+func (r Record) Failed() bool { return r.Lost() || r.Bad() || r.Stalled() }
 
 // Late is how much later than intended the question left.
 func (r Record) Late() time.Duration {

@@ -12,24 +12,15 @@ import (
 	"github.com/miekg/dns"
 )
 
-// DefaultTimeout is how long a client waits for an answer before it gives up.
-const DefaultTimeout = 2 * time.Second
-
-// Dial opens a socket to a server; each call takes a new source port.
-type Dial func(server netip.AddrPort) (net.Conn, error)
-
-// UDP asks the server over UDP: one socket and so one source port a question,
-// no retry.
-func UDP(server netip.AddrPort, timeout time.Duration, dial Dial) Ask {
-	return func(q Question) Answer {
-		a := exchange(server, timeout, dial, q)
-		a.Server, a.Ended = server.Addr().String(), time.Now()
-		return a
-	}
+// ask asks the server over UDP, once, on a socket of its own.
+func ask(server netip.AddrPort, timeout time.Duration, dial func(netip.AddrPort) (net.Conn, error), q Question) Answer {
+	a := exchange(server, timeout, dial, q)
+	a.Server, a.Ended, a.Via, a.Attempts = server.Addr().String(), time.Now(), ViaUDP, 1
+	return a
 }
 
 // exchange puts one question on a socket of its own.
-func exchange(server netip.AddrPort, timeout time.Duration, dial Dial, q Question) Answer {
+func exchange(server netip.AddrPort, timeout time.Duration, dial func(netip.AddrPort) (net.Conn, error), q Question) Answer {
 	m := question(q)
 	wire, err := m.Pack()
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/miekg/dns"
+
+	"recuse/lab/load/stub"
 )
 
 // server answers on loopback as its handler says and notes who asked.
@@ -98,8 +100,8 @@ func TestUDP(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.handle)
 			before := time.Now()
-			got := UDP(s.addr, 300*time.Millisecond, dial)(Question{Name: "a.lan.", Type: dns.TypeA})
-			tt.want.Server = "127.0.0.1"
+			got := ask(s.addr, 300*time.Millisecond, dial, Question{Name: "a.lan.", Type: dns.TypeA})
+			tt.want.Server, tt.want.Via, tt.want.Attempts = "127.0.0.1", ViaUDP, 1
 			if d := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Answer{}, "Sent", "Ended")); d != "" {
 				t.Errorf("unexpected answer (-want +got):\n%s", d)
 			}
@@ -120,7 +122,7 @@ func TestUDPRefused(t *testing.T) {
 	}
 	addr := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	_ = conn.Close()
-	got := UDP(addr, 5*time.Second, dial)(Question{Name: "a.lan.", Type: dns.TypeA})
+	got := ask(addr, 5*time.Second, dial, Question{Name: "a.lan.", Type: dns.TypeA})
 	if got.Outcome != Refused || got.Error == "" {
 		t.Errorf("answer %+v, want it refused with a reason", got)
 	}
@@ -128,7 +130,7 @@ func TestUDPRefused(t *testing.T) {
 
 func TestUDPUnsent(t *testing.T) {
 	fail := func(netip.AddrPort) (net.Conn, error) { return nil, net.ErrClosed }
-	got := UDP(netip.MustParseAddrPort("127.0.0.1:53"), time.Second, fail)(Question{Name: "a.", Type: dns.TypeA})
+	got := ask(netip.MustParseAddrPort("127.0.0.1:53"), time.Second, fail, Question{Name: "a.", Type: dns.TypeA})
 	if got.Outcome != Unsent || !got.Sent.IsZero() || got.Error == "" {
 		t.Errorf("answer %+v, want it unsent with a reason", got)
 	}
@@ -149,7 +151,7 @@ func TestRunUDP(t *testing.T) {
 		}
 	})
 	records, err := Run(t.Context(), Config{
-		Rate: 200, Duration: 500 * time.Millisecond, Ask: UDP(s.addr, time.Second, dial),
+		Rate: 200, Duration: 500 * time.Millisecond, Servers: []netip.AddrPort{s.addr}, Stub: stub.None(time.Second),
 	})
 	if err != nil {
 		t.Fatal(err)

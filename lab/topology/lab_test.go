@@ -12,6 +12,7 @@ import (
 
 	"recuse/lab/authority"
 	"recuse/lab/load"
+	"recuse/lab/load/stub"
 	"recuse/lab/topology"
 	"recuse/lab/topology/labtest"
 )
@@ -146,7 +147,8 @@ func spread(t *testing.T, lab *topology.Lab, at netip.Addr, timeout time.Duratio
 	t.Helper()
 	records, err := load.Run(t.Context(), load.Config{
 		Rate: 300, Duration: 500 * time.Millisecond,
-		Ask: load.UDP(netip.AddrPortFrom(at, 53), timeout, lab.Client.Dial),
+		Servers: []netip.AddrPort{netip.AddrPortFrom(at, 53)}, Stub: stub.None(timeout),
+		Clients: []load.Network{{Do: lab.Client.Do}},
 	})
 	if err != nil {
 		t.Fatal(err)
