@@ -29,6 +29,7 @@ type Rules struct {
 	Sick         Answer
 	Dead         Answer
 	Manual       bool // after a leaving only an operator makes it full again
+	Keep         bool // the link stays up while the service is out
 }
 
 // State is all that the decision remembers of a service.
@@ -114,7 +115,8 @@ const (
 // alone.
 func Decide(r Rules, s State, in Inputs) (State, Orders) {
 	next := step(r, track(s, in), in)
-	if next.Phase == Raising && in.LinkUp {
+	if stays := next.Phase == Down && r.Keep; in.LinkUp &&
+		(stays || next.Phase == Raising) {
 		next.SeenUp = true
 	}
 	return next, orders(r, next, in)

@@ -12,7 +12,8 @@ import (
 // TestDecideProperties walks the decision through random inputs.
 func TestDecideProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, now := State{Since: t0}, t0
+		s, now, rules := State{Since: t0}, t0, testRules
+		rules.Keep = rapid.Bool().Draw(t, "keep")
 		var last Orders
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			gap := time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) *
@@ -21,7 +22,7 @@ func TestDecideProperties(t *testing.T) {
 			in := draw(t, now)
 			before := s
 			var o Orders
-			s, o = Decide(testRules, s, in)
+			s, o = Decide(rules, s, in)
 			if o.Stance == Announced && (!in.LinkExists || !in.LinkUp ||
 				in.Present == 0) {
 				t.Fatalf("announced without a link: %+v", in)

@@ -338,24 +338,6 @@ func TestLoopStopsInAHurry(t *testing.T) {
 	})
 }
 
-func TestLoopKeepsALinkThatIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(c *config.Service) {
-			c.Link.WhenOut = config.WhenOutKeep
-		})
-		w.begin()
-		defer w.finish()
-		w.until(4100 * time.Millisecond)
-		w.expect("0s routes []", "0s raise", "4s routes "+full)
-		w.say("main", probe.Refused)
-		w.until(8 * time.Second)
-		if got := w.read(); strings.Contains(got, "lower") ||
-			!strings.Contains(got, "routes []") {
-			t.Errorf("unexpected diary: %s", got)
-		}
-	})
-}
-
 func TestLoopAnnouncesCoveringPrefixes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *config.Service) {

@@ -9,6 +9,7 @@ func rulesOf(c config.Service) Rules {
 		YieldWait: c.YieldWait, HoldMin: c.Hold.Min, HoldMax: c.Hold.Max,
 		Slow: answerOf(c.On.Slow), Sick: answerOf(c.On.Sick),
 		Dead: answerOf(c.On.Dead), Manual: c.Failback == config.FailbackManual,
+		Keep: c.Link.WhenOut == config.WhenOutKeep,
 	}
 }
 

@@ -19,7 +19,11 @@ func step(r Rules, s State, in Inputs) State {
 	case Draining:
 		return fromDraining(r, s, in)
 	case Leaving:
-		if waited(s.Since, in, r.Settle) {
+		switch {
+		case !waited(s.Since, in, r.Settle):
+		case r.Keep && byHand(in) && !in.Stop:
+			return enter(s, Held, LinkDownByHand, "", in)
+		default:
 			return enter(s, Down, SettleOver, s.Detail, in)
 		}
 	case Held:
@@ -28,11 +32,19 @@ func step(r Rules, s State, in Inputs) State {
 	return s
 }
 
+// byHand tells that the link is there and down, which for one that has been up
+// is an operator's word.
+func byHand(in Inputs) bool { return in.LinkExists && !in.LinkUp }
+
 // fromDown comes up when every check has passed often enough, or on any sign
-// of life when nobody serves.
+// of life when nobody serves. A link that is kept up and was set down says that
+// an operator holds the service, as it does while the service is announced.
 func fromDown(r Rules, s State, in Inputs) State {
 	switch {
-	case in.Stop || in.Admin.Drained:
+	case in.Stop:
+	case r.Keep && s.SeenUp && byHand(in):
+		return enter(s, Held, LinkDownByHand, "", in)
+	case in.Admin.Drained:
 	case healthy(r, in):
 		return enter(s, Raising, ChecksPassed, in.Opinion.Why, in)
 	case needed(r, s, in):
@@ -51,7 +63,7 @@ func fromRaising(r Rules, s State, in Inputs) State {
 		return enter(s, Down, Stopping, "", in)
 	case in.Admin.Drained:
 		return enter(s, Down, DrainAsked, "", in)
-	case s.SeenUp && in.LinkExists && !in.LinkUp:
+	case s.SeenUp && byHand(in):
 		return enter(s, Held, LinkDownByHand, "", in)
 	case !fit && !wanted && (s.Soft || bad(r, in)):
 		return enter(s, Down, whyNot(in), in.Opinion.Why, in)
@@ -66,7 +78,7 @@ func fromRaising(r Rules, s State, in Inputs) State {
 // fromServing leaves for a link that went, a wish, or bad evidence.
 func fromServing(r Rules, s State, in Inputs) State {
 	switch {
-	case in.LinkExists && !in.LinkUp:
+	case byHand(in):
 		return enter(s, Held, LinkDownByHand, "", in)
 	case !in.LinkExists || in.Present == 0:
 		return enter(s, Raising, LinkLost, lost(in), in)
