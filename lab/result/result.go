@@ -25,6 +25,9 @@ type Run struct {
 	// A run whose proof fails is void, whatever its figures say.
 	Proof []Proof `json:"proof"`
 	Void  string  `json:"void,omitempty"` // why the run says nothing; "" if it counts
+	// LeftOut is why the scenario could not be run on this setup at all; then
+	// there are no figures. "" if it ran.
+	LeftOut string `json:"left_out,omitempty"`
 
 	Figures load.Figures            `json:"figures"` // of the whole run
 	ByPhase map[string]load.Figures `json:"by_phase"`
@@ -33,6 +36,9 @@ type Run struct {
 	Events   []Event  `json:"events"`
 	Machine  Machine  `json:"machine"`
 	Settings []string `json:"settings"` // what differs from the defaults, a line each
+
+	// Dir is where the run was read from; "" if it was not.
+	Dir string `json:"-"`
 }
 
 // Setup says what the scenario ran on.
