@@ -67,6 +67,12 @@ func (a *Authority) SetFailure(ctx context.Context, zone string, f authority.Fai
 	return a.client.Set(ctx, zone, authority.Behaviour{Delay: zones[zone].Delay, Failure: f})
 }
 
+// SetAll is how the zone treats all resolvers that have no treatment of their
+// own.
+func (a *Authority) SetAll(ctx context.Context, zone string, b authority.Behaviour) error {
+	return a.client.Set(ctx, zone, b)
+}
+
 // SetFor is how the zone treats the resolvers of these nodes alone, until they
 // are given the zero Behaviour.
 func (a *Authority) SetFor(ctx context.Context, zone string, b authority.Behaviour, nodes ...*Node) error {

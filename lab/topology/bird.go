@@ -26,7 +26,7 @@ func newBird(h *Host) *bird {
 
 // configure writes bird.conf; its log goes where the process writes.
 func (b *bird) configure(text string) error {
-	return b.host.write("bird.conf", "log stderr all;\n"+text)
+	return b.host.WriteFile("bird.conf", "log stderr all;\n"+text)
 }
 
 // start starts the daemon and waits until it answers.

@@ -82,11 +82,11 @@ func (f *frr) configure(text string) error {
 	}
 	f.use = append(f.use, f.bgpd)
 	for _, name := range []string{"zebra", "staticd", "bfdd", "bgpd"} {
-		if err := f.host.write(name+".conf", "hostname "+f.host.ShortName+"\n"); err != nil {
+		if err := f.host.WriteFile(name+".conf", "hostname "+f.host.ShortName+"\n"); err != nil {
 			return err
 		}
 	}
-	return f.host.write(integrated, text)
+	return f.host.WriteFile(integrated, text)
 }
 
 // start starts zebra, then who needs it; the last one loads the configuration.

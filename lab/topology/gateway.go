@@ -20,13 +20,13 @@ func hopsOf(nodes []*Node, six bool) []netip.Addr {
 	return hops
 }
 
-// SetGateway makes a router everybody's default gateway: the client's, the
+// SetGateway makes a router everybody's default gateway: the clients', the
 // nodes' and the authority's. With two routers it stands in for VRRP, whose
 // delay is none of the lab's business. It is the first router at the start.
 func (l *Lab) SetGateway(r *Router) error {
-	errs := []error{
-		l.Client.setGateway(clientNet, r.Number),
-		l.Authority.setGateway(wideNet, r.Number),
+	errs := []error{l.Authority.setGateway(wideNet, r.Number)}
+	for _, c := range l.clients {
+		errs = append(errs, c.setGateway(l.options.clientNet(), r.Number))
 	}
 	for _, n := range l.Nodes {
 		errs = append(errs, n.setGateway(nodeNet, r.Number))

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -48,8 +49,17 @@ func newHost(r *runDir, name string) (*Host, error) {
 // Path is the path of a file in the host's directory.
 func (h *Host) Path(name string) string { return filepath.Join(h.Dir, name) }
 
-// write puts a file into the host's directory.
-func (h *Host) write(name, text string) error {
+// NFT gives the host's kernel rules, kept in a file of that name.
+func (h *Host) NFT(ctx context.Context, name, rules string) error {
+	if err := h.WriteFile(name, rules); err != nil {
+		return err
+	}
+	_, err := h.Run(ctx, tool("nft"), "-f", h.Path(name))
+	return err
+}
+
+// WriteFile puts a file into the host's directory, readable by root only.
+func (h *Host) WriteFile(name, text string) error {
 	if err := os.WriteFile(h.Path(name), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("failed to write %s of %s: %w", name, h.ShortName, err)
 	}
@@ -158,6 +168,20 @@ func unspecified(a netip.Addr) netip.Addr {
 		return netip.IPv4Unspecified()
 	}
 	return netip.IPv6Unspecified()
+}
+
+// Kill kills all processes of the host at once: the kernel closes their sockets
+// and keeps links, addresses and routes.
+func (h *Host) Kill() error {
+	if err := h.tell(syscall.SIGKILL); err != nil {
+		return err
+	}
+	for _, p := range h.processes {
+		if err := p.Wait(context.Background()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Freeze makes the host fall silent without a word to anybody: no process runs

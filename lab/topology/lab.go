@@ -12,13 +12,14 @@ import (
 
 // Lab is a running topology.
 type Lab struct {
-	Client    *Client
+	Client    *Client   // the first or only host that asks
 	Router    *Router   // the first of Routers
 	Routers   []*Router // one or two
 	Nodes     []*Node
 	Authority *Authority
 
 	options Options
+	clients []*Client // one, or on a flat network one for each address
 	agent   Agent
 	spares  []*Node // not started
 	run     *runDir
@@ -70,6 +71,9 @@ func (l *Lab) Close() error {
 // ID names the lab: its run directory and its namespaces bear it.
 func (l *Lab) ID() string { return l.run.id }
 
+// Agent is what announces the service addresses on the nodes.
+func (l *Lab) Agent() Agent { return l.agent }
+
 // Dir is the lab's run directory.
 func (l *Lab) Dir() string { return l.run.path }
 
@@ -107,7 +111,7 @@ func (l *Lab) raiseFabric(context.Context) error {
 		return err
 	}
 	l.fabric = &fabric{Host: h}
-	return l.fabric.bridges()
+	return l.fabric.bridges(l.options.segments())
 }
 
 // raiseRouters makes and connects the routers.
@@ -117,7 +121,7 @@ func (l *Lab) raiseRouters(context.Context) error {
 		if err != nil {
 			return err
 		}
-		r, err := newRouter(h, i+1, l.options.Router)
+		r, err := newRouter(h, i+1, l.options)
 		if err != nil {
 			return err
 		}
@@ -127,22 +131,19 @@ func (l *Lab) raiseRouters(context.Context) error {
 	return nil
 }
 
-// raiseEdges makes and connects the client and the authority.
+// raiseEdges makes and connects the clients and the authority.
 func (l *Lab) raiseEdges(context.Context) error {
-	c, err := l.host("client")
-	if err != nil {
+	if err := l.raiseClients(); err != nil {
 		return err
 	}
 	w, err := l.host("wan")
 	if err != nil {
 		return err
 	}
-	l.Client, l.Authority = &Client{Host: c}, newAuthority(w, l.options.Authority)
+	l.Authority = newAuthority(w, l.options.Authority)
 	both := append(wideNet.addresses(internetHost), wideNet.addresses(lanHost)...)
 	return errors.Join(
-		l.fabric.connect(c, clientNet, clientNet.addresses(clientHost)),
 		l.fabric.connect(w, wideNet, both),
-		c.setGateway(clientNet, 1),
 		w.setGateway(wideNet, 1),
 	)
 }

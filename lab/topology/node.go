@@ -61,7 +61,7 @@ func (n *Node) setUp(ctx context.Context, o Options, a Agent) error {
 	if err := n.setGateway(nodeNet, 1); err != nil {
 		return err
 	}
-	if err := n.write("unbound.conf", unboundConfig(n, o)); err != nil {
+	if err := n.WriteFile("unbound.conf", unboundConfig(n, o)); err != nil {
 		return err
 	}
 	var err error

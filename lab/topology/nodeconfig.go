@@ -11,6 +11,9 @@ import (
 // AgentLink is the name of the interface that holds the service addresses.
 const AgentLink = "anycast0"
 
+// ServiceName is the name of the one service in a node's recuse.yaml.
+const ServiceName = "dns"
+
 // Files of a node that tests may change between two starts of its agent.
 const (
 	ConfigFile   = "recuse.yaml"
@@ -33,7 +36,7 @@ func (n *Node) config(o Options) map[string]any {
 		"control":   map[string]any{"socket": n.Path("recuse.sock")},
 		"bgp":       map[string]any{"asn": n.ASN, "router_id": n.V4.String(), "peers": peers},
 		"services": []any{map[string]any{
-			"name":      "dns",
+			"name":      ServiceName,
 			"addresses": addresses,
 			"link":      map[string]any{"name": AgentLink, "kind": n.LinkKind},
 			"checks": []any{map[string]any{
@@ -72,7 +75,7 @@ func (n *Node) peer(o Options, router int) map[string]any {
 // writeConfig writes the node's recuse.yaml and what it names.
 func (n *Node) writeConfig(o Options) error {
 	if o.Password != "" {
-		if err := n.write(PasswordFile, o.Password+"\n"); err != nil {
+		if err := n.WriteFile(PasswordFile, o.Password+"\n"); err != nil {
 			return err
 		}
 	}
@@ -102,7 +105,7 @@ func (n *Node) WriteConfig(name string, tree map[string]any) error {
 	if err != nil {
 		return fmt.Errorf("failed to encode %s of %s: %w", name, n.ShortName, err)
 	}
-	return n.write(name, string(text))
+	return n.WriteFile(name, string(text))
 }
 
 // configFor writes the node's configuration as far as it concerns one router

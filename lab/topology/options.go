@@ -15,6 +15,12 @@ const (
 	BIRD = "bird"
 )
 
+// The layouts of the network that a lab can have.
+const (
+	Routed = "routed" // clients on a network of their own, the nodes behind the router
+	Flat   = "flat"   // clients and nodes on one network, as in most homes
+)
+
 // Options say what lab to raise. The zero value is a lab of three nodes behind
 // an FRR router, without agents.
 type Options struct {
@@ -22,6 +28,9 @@ type Options struct {
 	Routers int    // 1 (default) or 2
 	Nodes   int    // 3 by default
 	Spares  int    // nodes more that the routers are told of, for AddNode
+
+	Layout  string // Routed (default) or Flat
+	Clients int    // addresses that ask, 1 by default; on a flat network each is a host
 
 	Recuse    string   // path of the recuse binary; none: no agents, routers without peers
 	Authority []string // command of the authority; default: recuse-authority beside Recuse
@@ -60,6 +69,8 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Router, FRR)
 	set(&o.Routers, 1)
 	set(&o.Nodes, 3)
+	set(&o.Layout, Routed)
+	set(&o.Clients, 1)
 	set(&o.HoldTime, 9*time.Second)
 	set(&o.Log, slog.New(slog.DiscardHandler))
 	if len(o.Addresses) == 0 {
@@ -75,7 +86,13 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("routers %d: must be 1 or 2", o.Routers)
 	}
 	if o.Nodes < 1 || o.Spares < 0 || o.Nodes+o.Spares > MaxNodes {
-		return o, fmt.Errorf("nodes %d: must be 1 to %d with the spare ones", o.Nodes, MaxNodes)
+		return o, fmt.Errorf("nodes %d: must be 1 to %d", o.Nodes+o.Spares, MaxNodes)
+	}
+	if o.Layout != Routed && o.Layout != Flat {
+		return o, fmt.Errorf("layout %q: must be %s or %s", o.Layout, Routed, Flat)
+	}
+	if o.Clients < 1 || o.Clients > MaxClients {
+		return o, fmt.Errorf("clients %d: must be 1 to %d", o.Clients, MaxClients)
 	}
 	if len(o.Authority) == 0 {
 		return o, errors.New("authority: no command and no recuse binary to find it beside")
@@ -89,6 +106,22 @@ func (o Options) agent() Agent {
 		return o.Agent
 	}
 	return &recuseAgent{options: o}
+}
+
+// clientNet is the network that the clients are on.
+func (o Options) clientNet() segment {
+	if o.Layout == Flat {
+		return nodeNet
+	}
+	return clientNet
+}
+
+// segments are the lab's networks.
+func (o Options) segments() []segment {
+	if o.Layout == Flat {
+		return []segment{nodeNet, wideNet}
+	}
+	return []segment{clientNet, nodeNet, wideNet}
 }
 
 // askAt is an address at which a node's resolver listens.

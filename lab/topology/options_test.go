@@ -41,6 +41,9 @@ func TestOptionsRefused(t *testing.T) {
 		{"three routers", func(o *Options) { o.Routers = 3 }, "routers 3: must be 1 or 2"},
 		{"negative nodes", func(o *Options) { o.Nodes = -1 }, "nodes -1"},
 		{"too many nodes", func(o *Options) { o.Nodes = MaxNodes + 1 }, "nodes 81: must be 1 to 80"},
+		{"too many with the spare ones", func(o *Options) { o.Spares = MaxNodes }, "nodes 83: must be 1 to 80"},
+		{"unknown layout", func(o *Options) { o.Layout = "star" }, `layout "star": must be routed or flat`},
+		{"too many clients", func(o *Options) { o.Clients = MaxClients + 1 }, "clients 151: must be 1 to 150"},
 		{"no authority", func(o *Options) { o.Recuse = "" }, "authority: no command"},
 	}
 	for _, tt := range tests {
@@ -74,7 +77,10 @@ func TestPlan(t *testing.T) {
 		take("r1 "+s.name, s, 1)
 		take("r2 "+s.name, s, 2)
 	}
-	take("client", clientNet, clientHost)
+	for i := range MaxClients {
+		take("client", clientNet, clientHost+i)
+		take("client on a flat network", nodeNet, clientHost+i)
+	}
 	take("authority", wideNet, internetHost)
 	take("authority, home zone", wideNet, lanHost)
 	for i := range MaxNodes {

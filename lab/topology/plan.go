@@ -30,6 +30,9 @@ const (
 // MaxNodes is how many nodes one lab can hold: host numbers end there.
 const MaxNodes = 80
 
+// MaxClients is how many addresses may ask: host numbers end there.
+const MaxClients = 150
+
 // RouterASN is the lab's routers' AS; node i speaks as FirstNodeASN+i.
 const (
 	RouterASN    = 65000

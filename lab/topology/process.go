@@ -203,6 +203,15 @@ func (p *Process) ExitCode() (int, error) {
 	return p.cmd.ProcessState.ExitCode(), nil
 }
 
+// Finish asks the process to end (SIGTERM) and waits until it has, however long
+// it takes over it; ctx bounds the wait. It is no error if none runs.
+func (p *Process) Finish(ctx context.Context) error {
+	if err := p.tell(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return p.Wait(ctx)
+}
+
 // End ends the process: SIGTERM, the same again for a daemon that would take
 // its time (recuse drains), then SIGKILL after a grace. A frozen process is let
 // go so that it can hear. It is no error if none runs.

@@ -1,9 +1,6 @@
 package topology
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 // recuseAgent is this project's agent.
 type recuseAgent struct{ options Options }
@@ -54,15 +51,4 @@ func (a *recuseAgent) Settings() []string {
 // Versions asks the binary.
 func (a *recuseAgent) Versions(ctx context.Context) map[string]string {
 	return version(ctx, "recuse", a.options.Recuse, "--version")
-}
-
-// version is the first line that a program prints of itself, under a name; none
-// if it cannot be run.
-func version(ctx context.Context, name string, argv ...string) map[string]string {
-	out, err := output(ctx, argv...)
-	if err != nil {
-		return nil
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
-	return map[string]string{name: line}
 }

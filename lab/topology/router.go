@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
-	"syscall"
 )
 
 // Router is a box that forwards between the segments and takes the nodes'
@@ -31,14 +29,14 @@ type suite interface {
 }
 
 // newRouter connects the router and describes its daemons.
-func newRouter(h *Host, number int, kind string) (*Router, error) {
-	r := &Router{Host: h, Number: number, Kind: kind}
-	if kind == BIRD {
+func newRouter(h *Host, number int, o Options) (*Router, error) {
+	r := &Router{Host: h, Number: number, Kind: o.Router}
+	if r.Kind == BIRD {
 		r.suite = newBird(h)
 	} else {
 		r.suite = newFRR(h)
 	}
-	for _, s := range []segment{clientNet, nodeNet, wideNet} {
+	for _, s := range o.segments() {
 		if err := h.fabric.connect(h, s, s.addresses(number)); err != nil {
 			return r, err
 		}
@@ -72,15 +70,6 @@ func (r *Router) Start(ctx context.Context) error {
 // Stop ends the daemons in order: the sessions close and the routes leave the
 // kernel.
 func (r *Router) Stop() error { return r.Host.end() }
-
-// Kill kills the daemons. What they installed stays in the kernel.
-func (r *Router) Kill() error {
-	var errs []error
-	for _, p := range slices.Backward(r.processes) {
-		errs = append(errs, p.tell(syscall.SIGKILL), p.Wait(context.Background()))
-	}
-	return errors.Join(errs...)
-}
 
 // Restart is Stop and Start.
 func (r *Router) Restart(ctx context.Context) error {

@@ -34,15 +34,7 @@ func (l *Lab) startRouters(ctx context.Context) error {
 // startNodes starts resolvers and agents together and waits for the resolvers.
 func (l *Lab) startNodes(ctx context.Context) error {
 	for _, n := range l.Nodes {
-		if !l.options.WithoutResolver {
-			if err := n.Resolver.Start(); err != nil {
-				return err
-			}
-		}
-		if l.options.WithoutAgent {
-			continue
-		}
-		if err := launch(ctx, n.Agents); err != nil {
+		if err := l.startNode(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -55,6 +47,19 @@ func (l *Lab) startNodes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// startNode starts a node's resolver and its agent.
+func (l *Lab) startNode(ctx context.Context, n *Node) error {
+	if !l.options.WithoutResolver {
+		if err := n.Resolver.Start(); err != nil {
+			return err
+		}
+	}
+	if l.options.WithoutAgent {
+		return nil
+	}
+	return launch(ctx, n.Agents)
 }
 
 // WaitAnnounced waits until every router's kernel sends every service address

@@ -15,12 +15,12 @@ type fabric struct {
 
 // bridges makes one bridge a segment. Without snooping a bridge floods
 // neighbour discovery at once, not only after a querier has spoken.
-func (f *fabric) bridges() error {
+func (f *fabric) bridges(segments []segment) error {
 	if err := f.Sysctl("net/ipv6/conf/default/disable_ipv6", "1"); err != nil {
 		return err
 	}
 	snooping := false
-	for _, s := range []segment{clientNet, nodeNet, wideNet} {
+	for _, s := range segments {
 		b := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: s.name}, MulticastSnooping: &snooping}
 		if err := f.link.LinkAdd(b); err != nil {
 			return fmt.Errorf("failed to make bridge %s: %w", s.name, err)

@@ -1,0 +1,55 @@
+package netns
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"recuse/lab/topology"
+)
+
+// BFD as users have it, and as fast as it goes.
+var (
+	usualBFD = topology.BFD{Interval: 300 * time.Millisecond, Multiplier: 3}
+	tunedBFD = topology.BFD{Interval: 50 * time.Millisecond, Multiplier: 3}
+)
+
+// topology is the lab of a design.
+func (o Options) topology() topology.Options {
+	t := topology.Options{
+		Router: o.Router, Layout: o.Layout, Nodes: o.Nodes, Clients: o.Clients, Spares: 1,
+		Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
+		Configure: o.configure, ResolverExtra: o.resolver(), Log: o.Log, Keep: o.Keep,
+	}
+	if o.Tuned {
+		t.BFD = &tunedBFD
+	}
+	if o.Design != Anycast {
+		t.Spares, t.BFD, t.WithoutAgent = 0, nil, true
+	}
+	return t
+}
+
+// resolver is what the options add to unbound's configuration.
+func (o Options) resolver() string {
+	var b strings.Builder
+	if o.ServeStale {
+		b.WriteString("serve-expired: yes\n")
+	}
+	if o.MaxTTL > 0 {
+		fmt.Fprintf(&b, "cache-max-ttl: %d\n", int(o.MaxTTL.Seconds()))
+	}
+	return b.String()
+}
+
+// configure changes a node's recuse.yaml: a log that the lab can read, and if
+// asked the fastest settings.
+func (o Options) configure(_ int, config map[string]any) {
+	config["log"] = map[string]any{"format": "json"}
+	if !o.Tuned {
+		return
+	}
+	s := config["services"].([]any)[0].(map[string]any)
+	c := s["checks"].([]any)[0].(map[string]any)
+	c["interval"], c["timeout"] = "100ms", "150ms"
+}

@@ -1,0 +1,203 @@
+package netns_test
+
+import (
+	"context"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"recuse/lab/bench"
+	"recuse/lab/bench/netns"
+	"recuse/lab/load"
+	"recuse/lab/result"
+	"recuse/lab/topology"
+	"recuse/lab/topology/labtest"
+)
+
+// The tests of this package need root and the routers; see labtest.Require.
+
+// soon bounds what a test waits for on a busy box.
+const soon = 30 * time.Second
+
+// raise raises a design that ends with the test.
+func raise(t *testing.T, o netns.Options) bench.Bench {
+	t.Helper()
+	if o.Router == "" {
+		o.Router = topology.FRR
+	}
+	labtest.Require(t, o.Router)
+	o.Recuse = filepath.Join(labtest.Build(t), "recuse")
+	b, err := netns.New(context.WithoutCancel(t.Context()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("failed to close the bench: %v", err)
+		}
+	})
+	if err := b.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// must ends the test on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tally is what became of questions: the answers by node, and the lost ones.
+type tally struct {
+	nodes map[string]int
+	lost  int
+}
+
+// ask puts n questions to a server from client i, each from a new port.
+func ask(t *testing.T, b bench.Bench, i int, server netip.AddrPort, n int) tally {
+	t.Helper()
+	all := tally{nodes: map[string]int{}}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for range n {
+		wait.Go(func() {
+			node, err := one(b.Network(i), server)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				all.lost++
+			} else {
+				all.nodes[node]++
+			}
+		})
+	}
+	wait.Wait()
+	return all
+}
+
+// one puts one question and returns the node that answered, by NSID.
+func one(from load.Network, server netip.AddrPort) (string, error) {
+	m := new(dns.Msg)
+	m.SetQuestion("nas.lan.", dns.TypeA)
+	m.SetEdns0(1232, false)
+	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
+	var conn *net.UDPConn
+	if err := from.Do(func() (err error) {
+		conn, err = net.DialUDP("udp", &net.UDPAddr{IP: from.Local[0].AsSlice()}, net.UDPAddrFromAddrPort(server))
+		return err
+	}); err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	c := dns.Client{Timeout: 3 * time.Second}
+	r, _, err := c.ExchangeWithConn(m, &dns.Conn{Conn: conn})
+	if err != nil {
+		return "", err
+	}
+	for _, o := range r.IsEdns0().Option {
+		name, err := hex.DecodeString(o.String())
+		return string(name), err
+	}
+	return "", nil
+}
+
+// hops waits until these nodes alone are the router's next hops.
+func hops(t *testing.T, b bench.Bench, want ...string) {
+	t.Helper()
+	var got []string
+	if err := topology.Within(t.Context(), soon, "next hops", func() (bool, string) {
+		var err error
+		got, err = b.Router().NextHops(t.Context())
+		return err == nil && slices.Equal(got, want), "next hops"
+	}); err != nil {
+		t.Fatalf("the router's next hops are %v, want %v: %v", got, want, err)
+	}
+}
+
+// TestAnycast takes the design through what a scenario does to a node, and reads
+// the proof of each from the node's kernel.
+func TestAnycast(t *testing.T) {
+	b := raise(t, netns.Options{Clients: 3})
+	ctx := t.Context()
+	n1 := b.Nodes()[0]
+	hops(t, b, "n1", "n2", "n3")
+	events := watch(t, b)
+
+	f := ask(t, b, 2, b.Servers()[0], 60)
+	before, err := n1.Seen(ctx)
+	must(t, err)
+	if f.lost != 0 || before.Queries < f.nodes["n1"] || before.Answers < f.nodes["n1"] || before.Queries == 0 {
+		t.Errorf("figures %+v, seen at n1 %+v", f, before)
+	}
+	must(t, n1.DropClients(ctx, true))
+	f = ask(t, b, 1, b.Servers()[0], 60)
+	after, err := n1.Seen(ctx)
+	must(t, err)
+	if f.lost == 0 || after.Dropped != f.lost || after.Queries-before.Queries != f.lost {
+		t.Errorf("lost %d, seen at n1 %+v after %+v", f.lost, after, before)
+	}
+	must(t, n1.DropClients(ctx, false))
+
+	must(t, n1.Drain(ctx))
+	hops(t, b, "n2", "n3")
+	must(t, n1.Undrain(ctx))
+	must(t, b.Nodes()[1].Freeze(ctx))
+	hops(t, b, "n1", "n3")
+	must(t, b.Nodes()[1].Thaw(ctx))
+	must(t, b.Nodes()[2].Kill(ctx))
+	hops(t, b, "n1", "n2")
+	must(t, b.Nodes()[2].Start(ctx))
+	must(t, b.Ready(ctx))
+	added, err := b.AddNode(ctx)
+	must(t, err)
+	must(t, b.Ready(ctx))
+	hops(t, b, "n1", "n2", "n3", added.Name())
+	checkEvents(t, events())
+}
+
+// watch gathers the bench's events until it is asked for them.
+func watch(t *testing.T, b bench.Bench) func() []result.Event {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	events, err := b.Observe(ctx)
+	must(t, err)
+	all := make(chan []result.Event, 1)
+	go func() {
+		var list []result.Event
+		for e := range events {
+			list = append(list, e)
+		}
+		all <- list
+	}()
+	return func() []result.Event { cancel(); return <-all }
+}
+
+// checkEvents wants every lane's states of a node that was drained.
+func checkEvents(t *testing.T, events []result.Event) {
+	t.Helper()
+	seen := map[string][]string{}
+	for _, e := range events {
+		seen[e.Lane] = append(seen[e.Lane], e.State)
+	}
+	for lane, states := range map[string][]string{
+		netns.LaneRoutes: {"3 next hops", "2 next hops", "4 next hops"},
+		"n1 stance":      {"announced", "depreferred", "withdrawn"},
+		"n1 bgp":         {"UP"}, "n1 bfd": {"UP"}, "n2 bfd": {"DOWN"},
+	} {
+		for _, s := range states {
+			if !slices.Contains(seen[lane], s) {
+				t.Errorf("lane %q has %v, want %s in it", lane, seen[lane], s)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package netns
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"recuse/lab/result"
+)
+
+// LaneRoutes is the lane of the next hops in the router's kernel.
+const LaneRoutes = "router routes"
+
+// observed is how many events wait for their reader.
+const observed = 256
+
+// Observe tells what the parties do until ctx ends.
+func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
+	o := &observer{out: make(chan result.Event, observed), done: ctx.Done()}
+	if b.options.Design == Anycast {
+		if err := b.watchRoutes(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range b.nodes {
+		n.watch(ctx, o)
+	}
+	go func() {
+		o.sources.Wait()
+		close(o.out)
+	}()
+	return o.out, nil
+}
+
+// observer gathers events of several sources.
+type observer struct {
+	out     chan result.Event
+	done    <-chan struct{}
+	sources sync.WaitGroup
+}
+
+// tell hands an event over, unless nobody listens any more.
+func (o *observer) tell(e result.Event) {
+	select {
+	case o.out <- e:
+	case <-o.done:
+	}
+}
+
+// watchRoutes tells the next hops behind the service address, as they are and
+// as they change.
+func (b *network) watchRoutes(ctx context.Context, o *observer) error {
+	at := time.Now()
+	events, err := b.lab.Router.Watch(ctx)
+	if err != nil {
+		return err
+	}
+	hops, err := b.lab.Router.NextHops(service)
+	if err != nil {
+		return err
+	}
+	o.sources.Go(func() {
+		o.tell(b.routes(at, hops))
+		for e := range events {
+			if e.Prefix == service {
+				o.tell(b.routes(e.At, e.NextHops))
+			}
+		}
+	})
+	return nil
+}
+
+// routes is the event of these next hops.
+func (b *network) routes(at time.Time, hops []netip.Addr) result.Event {
+	state := fmt.Sprintf("%d next hops", len(hops))
+	if len(hops) == 1 {
+		state = "1 next hop"
+	}
+	return result.Event{At: at, Lane: LaneRoutes, State: state, Text: strings.Join(b.names(hops), ", ")}
+}
+
+// names are those behind next hops, sorted: nodes, or the last resort.
+func (b *network) names(hops []netip.Addr) []string {
+	names := []string{}
+	for _, h := range hops {
+		names = append(names, b.lab.NameOf(h))
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,32 @@
+package netns
+
+import (
+	"context"
+	"fmt"
+
+	"recuse/lab/bench"
+	"recuse/lab/topology"
+)
+
+// router is the lab's router.
+type router struct {
+	*topology.Router
+	bench *network
+}
+
+// NextHops are the names behind the service address in the router's kernel.
+func (r *router) NextHops(context.Context) ([]string, error) {
+	hops, err := r.Router.NextHops(service)
+	if err != nil {
+		return nil, err
+	}
+	return r.bench.names(hops), nil
+}
+
+// Wide cuts the router off from the internet's authority.
+func (r *router) Wide(ctx context.Context, cut bool) error { return r.bench.lab.CutWide(ctx, cut) }
+
+// Resilient makes the ECMP groups resilient.
+func (r *router) Resilient(context.Context, bool) error {
+	return fmt.Errorf("resilient groups: %w yet", bench.ErrUnsupported)
+}
