@@ -212,11 +212,14 @@ func (h *Host) end() error {
 	return errors.Join(errs...)
 }
 
-// tell sends a signal to every process of the host that runs.
-func (h *Host) tell(s os.Signal) error {
-	var errs []error
+// tell sends a signal to every process of the host that runs, and to what they
+// have started.
+func (h *Host) tell(s syscall.Signal) error {
+	var roots []int
 	for _, p := range h.processes {
-		errs = append(errs, p.tell(s))
+		if p.Running() {
+			roots = append(roots, p.PID())
+		}
 	}
-	return errors.Join(errs...)
+	return signalTree(roots, s)
 }

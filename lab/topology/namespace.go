@@ -153,7 +153,8 @@ func (n *Namespace) ListenUDP(at *net.UDPAddr) (conn *net.UDPConn, err error) {
 	return conn, err
 }
 
-// close ends the thread and deletes the name. The kernel frees the namespace
+// close ends the thread, kills what processes have left behind (a command of a
+// script that was ended) and deletes the name. The kernel frees the namespace
 // when the last process or socket in it is gone. One goroutine may call it.
 func (n *Namespace) close() error {
 	select {
@@ -166,7 +167,7 @@ func (n *Namespace) close() error {
 	if n.link != nil {
 		n.link.Close()
 	}
-	if err := errors.Join(n.handle.Close(), netns.DeleteNamed(n.Name)); err != nil {
+	if err := errors.Join(killInside(n.Name), n.handle.Close(), netns.DeleteNamed(n.Name)); err != nil {
 		return fmt.Errorf("failed to delete namespace %s: %w", n.Name, err)
 	}
 	return nil

@@ -70,8 +70,8 @@ func dead(id string) bool {
 	return true
 }
 
-// sweepNamespace kills whoever is left in the namespace and deletes its name.
-func sweepNamespace(name string) error {
+// killInside kills whoever is left in the namespace.
+func killInside(name string) error {
 	pids, err := inside(name)
 	if err != nil {
 		return err
@@ -80,6 +80,14 @@ func sweepNamespace(name string) error {
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 			return fmt.Errorf("failed to kill process %d left in %s: %w", pid, name, err)
 		}
+	}
+	return nil
+}
+
+// sweepNamespace kills whoever is left in the namespace and deletes its name.
+func sweepNamespace(name string) error {
+	if err := killInside(name); err != nil {
+		return err
 	}
 	// A name that was never bound (the owner died between) is a mere file.
 	path := filepath.Join(netnsDir, name)
