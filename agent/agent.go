@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"slices"
 	"sync"
@@ -35,7 +34,7 @@ type Agent struct {
 	loop    *loop
 	speaker *bgp.Speaker
 	holders []*netlinkx.Holder // of the services, while they are made
-	socket  net.Listener
+	socket  *control.Listener
 	undo    undo
 
 	reloading sync.Mutex
@@ -257,7 +256,7 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 		}
 	})
 	run("control", func(ctx context.Context) error {
-		return control.Serve(ctx, a.socket, a)
+		return control.Serve(ctx, a.socket, a, a.log)
 	})
 	go a.loop.keeper.run(ctx)
 	run("trim", trim)
@@ -280,7 +279,9 @@ func (a *Agent) leave(ctx, hurry context.Context) {
 	}
 	bye, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
-	if err := a.speaker.Close(bye, closeText); err != nil {
+	defer context.AfterFunc(hurry, cancel)()
+	err := a.speaker.Close(bye, closeText)
+	if err != nil && hurry.Err() == nil {
 		a.log.Warn("failed to close the BGP sessions in order", "error", err)
 	}
 }

@@ -269,8 +269,8 @@ func (l *loop) call(ctx context.Context, f func()) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("failed to reach the deciding goroutine: %w",
-			ctx.Err())
+		return fmt.Errorf("failed to reach the deciding goroutine, though the "+
+			"agent runs: %w", ctx.Err())
 	}
 }
 

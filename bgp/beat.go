@@ -1,6 +1,7 @@
 package bgp
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -13,11 +14,21 @@ import (
 type beat struct {
 	log   *slog.Logger
 	alive atomic.Pointer[func() bool]
+	// patience ends, by giveUp, when nobody waits for good-byes any more.
+	patience context.Context
+	giveUp   context.CancelFunc
 
 	mu     sync.Mutex
 	engine *bfd.Engine
 	policy string    // how the process is scheduled
 	asked  time.Time // when that was last looked up
+}
+
+// newBeat returns a beat without an engine.
+func newBeat(log *slog.Logger) *beat {
+	b := &beat{log: log}
+	b.patience, b.giveUp = context.WithCancel(context.Background())
+	return b
 }
 
 // scheduleEvery is how often the kernel is asked how it schedules us.

@@ -102,6 +102,24 @@ func TestUpdateBFD(t *testing.T) {
 	}
 }
 
+// A Close that nobody waits for still says Cease, but spends no detection time
+// on BFD's good-bye.
+func TestCloseInAHurry(t *testing.T) {
+	p := v4Peer()
+	p.BFD = &BFD{Interval: time.Second, Multiplier: 5}
+	b := newBFDLab(t, p, "bfd")
+	b.atRest()
+	began := time.Now()
+	b.s.do(order{Do: "hurry", Text: "in a hurry"})
+	if took := time.Since(began); took > 2500*time.Millisecond {
+		t.Errorf("closed in %v, about a detection time", took)
+	}
+	b.f.gone(service[0])
+	until(t, "the Cease in the router's log", func() bool {
+		return strings.Contains(b.f.log(), "in a hurry")
+	})
+}
+
 // The goodbye: BGP's Cease first, then AdminDown for a detection time.
 func TestCloseOrder(t *testing.T) {
 	b := newBFDLab(t, withBFD(v4Peer()), "bfd")

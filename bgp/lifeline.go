@@ -173,7 +173,7 @@ func (l *lifeline) configure(to *BFD) {
 		l.begin()
 	case to == nil:
 		for _, s := range l.take() {
-			go sayGoodbye(s)
+			go l.sayGoodbye(s)
 		}
 	case !reflect.DeepEqual(was.Auth, to.Auth):
 		for _, s := range l.take() {
@@ -205,7 +205,7 @@ func (l *lifeline) stop() {
 	l.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, s := range all {
-		wg.Go(func() { sayGoodbye(s) })
+		wg.Go(func() { l.sayGoodbye(s) })
 	}
 	wg.Wait()
 }
@@ -223,9 +223,10 @@ func (l *lifeline) take() []*bfd.Session {
 	return all
 }
 
-// sayGoodbye takes a session down politely.
-func sayGoodbye(s *bfd.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), goodbyeBFD)
+// sayGoodbye takes a session down politely, or at once when Close has run out
+// of patience.
+func (l *lifeline) sayGoodbye(s *bfd.Session) {
+	ctx, cancel := context.WithTimeout(l.beat.patience, goodbyeBFD)
 	defer cancel()
 	_ = s.Shutdown(ctx) // an error says that there was no time for all of it
 }

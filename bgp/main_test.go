@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 // order is one line to the helper; reply is its answer, and a line without
 // Reply is a log line for the test.
 type order struct {
-	Do     string // set, peers, close, reset, update, alive
+	Do     string // set, peers, close, hurry, reset, update, alive
 	Config *Config
 	Routes []Route
 	Text   string
@@ -98,6 +99,13 @@ func (s *Speaker) obey(ctx context.Context, o order) reply {
 		err = s.Set(o.Routes)
 	case "close":
 		err = s.Close(ctx, o.Text)
+	case "hurry":
+		at, cancel := context.WithCancel(ctx)
+		cancel()
+		if s.Close(at, o.Text) == nil {
+			err = errors.New("closed in time, which nobody gave it")
+		}
+		<-s.done
 	case "alive":
 		alive := o.Text == "yes"
 		s.SetAlive(func() bool { return alive })

@@ -55,7 +55,7 @@ func New(c Config, log *slog.Logger, notify func()) (*Speaker, error) {
 	s := &Speaker{
 		cfg: c, log: log, notify: notify, extra: extra,
 		quit: make(chan struct{}), done: make(chan struct{}),
-		beat:     &beat{log: log},
+		beat:     newBeat(log),
 		routerID: c.RouterID,
 		leaving:  make(map[netip.Addr]*peer),
 		want:     routeSet{}, have: routeSet{},
@@ -203,7 +203,8 @@ func (s *Speaker) lastWords() string {
 }
 
 // Close ends every session with a Cease and text (RFC 9003), stops GoBGP, and
-// returns when Run has ended or ctx is done. The caller has withdrawn the
+// returns when Run has ended or ctx is done, which also ends the time for which
+// BFD says good-bye: Run then ends soon after. The caller has withdrawn the
 // routes and waited: what was not sent yet is lost.
 func (s *Speaker) Close(ctx context.Context, text string) error {
 	s.mu.Lock()
@@ -220,6 +221,7 @@ func (s *Speaker) Close(ctx context.Context, text string) error {
 	case <-s.done:
 		return nil
 	case <-ctx.Done():
+		s.beat.giveUp()
 		return fmt.Errorf("failed to end the BGP sessions in time: %w", ctx.Err())
 	}
 }

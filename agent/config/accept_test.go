@@ -31,6 +31,7 @@ func TestAccepted(t *testing.T) {
 		{"longest names", "checks:", "name: " + strings.Repeat("n", 63) + "\n    link: {name: " + strings.Repeat("l", 15) + "}\n    checks:"},
 		{"longest label", "dns: {}", "dns: {name: '{random}" + strings.Repeat("x", 47) + ".lan'}"},
 		{"longest socket", "services:", "control: {socket: /" + strings.Repeat("s", 106) + "}\nservices:"},
+		{"control by root alone", "services:", "control: {group: ''}\nservices:"},
 		{"zone of the name itself", "dns: {}", "dns: {name: '{random}.LAN.', soa: lan}"},
 		{"root zone", "dns: {}", "dns: {soa: .}"},
 		{"lower case", "dns: {}", "dns: {type: aaaa, rcode: [noerror]}"},

@@ -58,13 +58,14 @@ func (p *parser) socket(path string, s *scalar) string {
 	return name
 }
 
-// group returns the name of the group that may use the control socket.
+// group returns the name of the group that may use the control socket; empty is
+// for root only.
 func (p *parser) group(path string, s *scalar) string {
 	if s == nil {
 		return DefaultGroup
 	}
-	if s.text == "" || strings.ContainsFunc(s.text, notInName) {
-		p.fail(path, s, "must be the name of a group; one that does not exist leaves the socket to root")
+	if strings.ContainsFunc(s.text, notInName) {
+		p.fail(path, s, "must be the name of a group; none, or one that does not exist, leaves the socket to root")
 	}
 	return s.text
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -64,7 +65,7 @@ func serve(t *testing.T, a Agent) *Client {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, a) }()
+	go func() { done <- Serve(ctx, l, a, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		end()
 		if err := <-done; err != nil {

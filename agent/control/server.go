@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
+	"log/slog"
 	"net/http"
 	"time"
 )
@@ -34,17 +34,58 @@ type Operator interface {
 	Reload(ctx context.Context, r Reload) (Reloaded, error)
 }
 
-// Serve answers on l until ctx ends.
-func Serve(ctx context.Context, l net.Listener, a Agent) error {
+// remakeEvery is how often the socket's name is looked after.
+const remakeEvery = time.Second
+
+// Serve answers on l until ctx ends. A socket whose name somebody removed is
+// made anew.
+func Serve(ctx context.Context, l *Listener, a Agent, log *slog.Logger) error {
 	// No write timeout: a drain is answered when it is done, and events may be
 	// followed for days.
 	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin}
 	done := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer done()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	for {
+		ended := make(chan error, 1)
+		go func() { ended <- srv.Serve(l) }()
+		next, err := remake(l, ended, log)
+		switch {
+		case errors.Is(err, http.ErrServerClosed):
+			return nil
+		case err != nil:
+			return err
+		}
+		_ = l.Close() // whoever is being answered on it stays so
+		l = next
 	}
-	return nil
+}
+
+// remake makes the socket anew once its name is gone. Until then it returns
+// only for the end of the present one.
+func remake(l *Listener, ended <-chan error, log *slog.Logger) (*Listener, error) {
+	look := time.NewTicker(remakeEvery)
+	defer look.Stop()
+	told := ""
+	for {
+		select {
+		case err := <-ended:
+			return nil, err
+		case <-look.C:
+		}
+		if l.stands() {
+			continue
+		}
+		next, _, err := Listen(l.path, l.group)
+		if err == nil {
+			log.Warn("control socket made anew: its name was removed",
+				"socket", l.path)
+			return next, nil
+		}
+		if err.Error() != told {
+			told = err.Error()
+			log.Error("control socket lost", "error", err)
+		}
+	}
 }
 
 // routes is the whole of the protocol.

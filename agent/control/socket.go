@@ -19,7 +19,7 @@ import (
 //
 // warning is not empty if the group does not exist, so that only root may
 // speak to the agent.
-func Listen(path, group string) (l net.Listener, warning string, err error) {
+func Listen(path, group string) (l *Listener, warning string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, "", fmt.Errorf("failed to make the directory of "+
 			"control.socket: %w", err)
@@ -27,7 +27,7 @@ func Listen(path, group string) (l net.Listener, warning string, err error) {
 	if err := replaceStale(path); err != nil {
 		return nil, "", err
 	}
-	l, err = listenPrivate(path)
+	l, err = listenPrivate(path, group)
 	if err != nil {
 		return nil, "", fmt.Errorf("failed to listen on control.socket: %w",
 			err)
@@ -71,7 +71,7 @@ func replaceStale(path string) error {
 
 // listenPrivate binds under a name of its own and renames, so that nobody can
 // connect before the mode is right.
-func listenPrivate(path string) (net.Listener, error) {
+func listenPrivate(path, group string) (*Listener, error) {
 	private := filepath.Join(filepath.Dir(path), "."+strconv.Itoa(os.Getpid()))
 	_ = os.Remove(private)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: private, Net: "unix"})
@@ -79,27 +79,48 @@ func listenPrivate(path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err := os.Chmod(private, 0o600); err != nil {
+	fail := func(err error) (*Listener, error) {
 		return nil, errors.Join(err, l.Close(), os.Remove(private))
+	}
+	if err := os.Chmod(private, 0o600); err != nil {
+		return fail(err)
+	}
+	file, err := os.Lstat(private)
+	if err != nil {
+		return fail(err)
 	}
 	if err := os.Rename(private, path); err != nil {
-		return nil, errors.Join(err, l.Close(), os.Remove(private))
+		return fail(err)
 	}
-	return &unlinking{Listener: l, path: path}, nil
+	return &Listener{Listener: l, path: path, group: group, file: file}, nil
 }
 
-// unlinking removes the socket's name when the listener closes.
-type unlinking struct {
+// Listener is the control socket. It removes its name when it closes.
+type Listener struct {
 	net.Listener
-	path string
-	once sync.Once
+	path, group string
+	file        os.FileInfo // what the name stands for, as long as it is ours
+	once        sync.Once
 }
 
-// Close removes the name and ends the listener. Only the first call counts,
-// so that a name which a later agent took is never removed.
-func (u *unlinking) Close() (err error) {
-	u.once.Do(func() {
-		err = errors.Join(os.Remove(u.path), u.Listener.Close())
+// stands tells whether commands still find the socket by its name. Where that
+// cannot be told, it does.
+func (l *Listener) stands() bool {
+	now, err := os.Lstat(l.path)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return os.SameFile(l.file, now)
+}
+
+// Close ends the listener, and removes its name unless that has come to stand
+// for something else. Only the first call counts.
+func (l *Listener) Close() (err error) {
+	l.once.Do(func() {
+		if now, e := os.Lstat(l.path); e == nil && os.SameFile(l.file, now) {
+			err = os.Remove(l.path)
+		}
+		err = errors.Join(err, l.Listener.Close())
 	})
 	return err
 }

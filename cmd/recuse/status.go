@@ -36,7 +36,8 @@ func statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "show services, checks, links and peers",
 		Long: "Show what the running agent knows. Exit code 0: every service " +
-			"is announced; 3: some are not; 4: no agent is running.",
+			"is announced; 3: some are not; 4: no agent is running; 1: one " +
+			"runs, but cannot be asked (no permission), or does not answer.",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if watch {
