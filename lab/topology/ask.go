@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/netip"
@@ -28,4 +29,20 @@ func (h *Host) Ask(ctx context.Context, server netip.Addr, name string, qtype ui
 		return nil, fmt.Errorf("failed to ask %s from %s for %s: %w", server, h.ShortName, name, err)
 	}
 	return r, nil
+}
+
+// answeredBy is the host that an answer says it is from (NSID, RFC 5001), ""
+// if it does not.
+func answeredBy(m *dns.Msg) string {
+	opt := m.IsEdns0()
+	if opt == nil {
+		return ""
+	}
+	for _, o := range opt.Option {
+		if id, ok := o.(*dns.EDNS0_NSID); ok {
+			name, _ := hex.DecodeString(id.Nsid) // what is no hex names nobody
+			return string(name)
+		}
+	}
+	return ""
 }

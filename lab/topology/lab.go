@@ -17,6 +17,8 @@ type Lab struct {
 	Routers   []*Router // one or two
 	Nodes     []*Node
 	Authority *Authority
+	Relay     *Relay   // nil in a lab without
+	Resolver  *Process // of the router or beside it; nil in a lab without
 
 	options Options
 	clients []*Client // one, or on a flat network one for each address
@@ -80,7 +82,7 @@ func (l *Lab) Dir() string { return l.run.path }
 // raise builds the network and starts the processes.
 func (l *Lab) raise(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		l.raiseFabric, l.raiseRouters, l.raiseEdges, l.raiseNodes,
+		l.raiseFabric, l.raiseRouters, l.raiseEdges, l.raiseNodes, l.raiseServices,
 		l.startAuthority, l.startRouters, l.startNodes,
 	} {
 		if err := context.Cause(ctx); err != nil {
@@ -158,7 +160,10 @@ func (l *Lab) raiseNodes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n := newNode(h, i, l.options)
+		n, err := newNode(h, i, l.options)
+		if err != nil {
+			return err
+		}
 		if err := n.setUp(ctx, l.options, l.agent); err != nil {
 			return err
 		}

@@ -10,5 +10,8 @@ func (l *Lab) NameOf(hop netip.Addr) string {
 			return n.ShortName
 		}
 	}
+	if hop == resortNet.v4(resortHost) || hop == resortNet.v6(resortHost) {
+		return "last resort"
+	}
 	return hop.String()
 }

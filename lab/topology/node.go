@@ -33,7 +33,7 @@ type Node struct {
 }
 
 // newNode describes the node and its resolver.
-func newNode(h *Host, index int, o Options) *Node {
+func newNode(h *Host, index int, o Options) (*Node, error) {
 	n := &Node{
 		Host: h, Index: index, ASN: FirstNodeASN + uint32(index),
 		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
@@ -46,11 +46,13 @@ func newNode(h *Host, index int, o Options) *Node {
 	if o.Switchable {
 		n.Resolver = n.switchable(o.Authority)
 	} else {
-		n.Resolver = h.Add("unbound", func() []string {
-			return []string{tool("unbound"), "-d", "-p", "-c", n.Path("unbound.conf")}
-		})
+		var err error
+		n.Resolver, err = h.unbound(listenLines(o.ResolverListen), o.ResolverExtra)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return n
+	return n, nil
 }
 
 // setUp connects the node, writes its files and installs its agent.
@@ -59,9 +61,6 @@ func (n *Node) setUp(ctx context.Context, o Options, a Agent) error {
 		return err
 	}
 	if err := n.setGateway(nodeNet, 1); err != nil {
-		return err
-	}
-	if err := n.WriteFile("unbound.conf", unboundConfig(n, o)); err != nil {
 		return err
 	}
 	var err error

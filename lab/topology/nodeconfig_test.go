@@ -132,13 +132,13 @@ func TestConfigFor(t *testing.T) {
 
 func TestUnboundConfig(t *testing.T) {
 	n := fileNode(t)
-	everywhere := unboundConfig(n, Options{ResolverExtra: "serve-expired: yes\n"})
+	everywhere := unboundConfig(n.Host, listenLines(nil), "serve-expired: yes\n")
 	for _, want := range []string{"interface-automatic: yes\n", `nsid: "ascii_n2"`, "  serve-expired: yes\n", "stub-addr: 10.70.0.54\n"} {
 		if !strings.Contains(everywhere, want) {
 			t.Errorf("no %q in:\n%s", want, everywhere)
 		}
 	}
-	loopback := unboundConfig(n, Options{ResolverListen: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
+	loopback := unboundConfig(n.Host, listenLines([]netip.Addr{netip.MustParseAddr("127.0.0.1")}), "")
 	if strings.Contains(loopback, "0.0.0.0\n") || !strings.Contains(loopback, "interface: 127.0.0.1\n") {
 		t.Errorf("listens elsewhere than on loopback:\n%s", loopback)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -31,6 +32,12 @@ type Options struct {
 
 	Layout  string // Routed (default) or Flat
 	Clients int    // addresses that ask, 1 by default; on a flat network each is a host
+
+	// Relay puts dnsdist and a resolver of its own on the first router.
+	Relay bool
+	// LastResort is how the first router answers for the service addresses when
+	// no node is left: None (default), Floating, Policy, Redirect.
+	LastResort string
 
 	Recuse    string   // path of the recuse binary; none: no agents, routers without peers
 	Authority []string // command of the authority; default: recuse-authority beside Recuse
@@ -71,6 +78,7 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Nodes, 3)
 	set(&o.Layout, Routed)
 	set(&o.Clients, 1)
+	set(&o.LastResort, None)
 	set(&o.HoldTime, 9*time.Second)
 	set(&o.Log, slog.New(slog.DiscardHandler))
 	if len(o.Addresses) == 0 {
@@ -90,6 +98,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Layout != Routed && o.Layout != Flat {
 		return o, fmt.Errorf("layout %q: must be %s or %s", o.Layout, Routed, Flat)
+	}
+	if !slices.Contains([]string{None, Floating, Policy, Redirect}, o.LastResort) {
+		return o, fmt.Errorf("last resort %q: must be %s, %s, %s or %s", o.LastResort, None, Floating, Policy, Redirect)
+	}
+	if o.Relay && o.LastResort != None {
+		return o, fmt.Errorf("last resort %s: a relay is one already", o.LastResort)
 	}
 	if o.Clients < 1 || o.Clients > MaxClients {
 		return o, fmt.Errorf("clients %d: must be 1 to %d", o.Clients, MaxClients)
@@ -118,10 +132,14 @@ func (o Options) clientNet() segment {
 
 // segments are the lab's networks.
 func (o Options) segments() []segment {
-	if o.Layout == Flat {
-		return []segment{nodeNet, wideNet}
+	segments := []segment{nodeNet, wideNet}
+	if o.Layout == Routed {
+		segments = append(segments, clientNet)
 	}
-	return []segment{clientNet, nodeNet, wideNet}
+	if o.LastResort == Floating {
+		segments = append(segments, resortNet)
+	}
+	return segments
 }
 
 // askAt is an address at which a node's resolver listens.

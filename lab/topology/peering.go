@@ -39,8 +39,8 @@ func output(ctx context.Context, argv ...string) (string, error) {
 	return string(out), err
 }
 
-// bare is the configuration of a router without peers.
-func bare(router string) string {
+// Bare is the configuration of a router without peers.
+func Bare(router string) string {
 	if router == BIRD {
 		return "protocol device {}\n"
 	}

@@ -17,6 +17,7 @@ var (
 	clientNet = segment{name: "clients", device: "cl0", net: 50}
 	nodeNet   = segment{name: "lan", device: "lan0", net: 60}
 	wideNet   = segment{name: "wan", device: "wan0", net: 70}
+	resortNet = segment{name: "resort", device: "resort0", net: 80} // of the last resort
 )
 
 // Host numbers within a segment. Routers are 1 and 2 on each of them.
@@ -25,6 +26,7 @@ const (
 	firstNode    = 11
 	internetHost = 53
 	lanHost      = 54
+	resortHost   = 53
 )
 
 // MaxNodes is how many nodes one lab can hold: host numbers end there.

@@ -24,7 +24,7 @@ func (a *recuseAgent) Install(_ context.Context, n *Node) ([]*Process, error) {
 // in a lab without it the router has no peers.
 func (a *recuseAgent) RouterConfig(ctx context.Context, r *Router, nodes []*Node) (string, error) {
 	if a.options.Recuse == "" && a.options.RouterConfig == nil {
-		return bare(r.Kind), nil
+		return Bare(r.Kind), nil
 	}
 	configs := []string{}
 	for _, n := range nodes {

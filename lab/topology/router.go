@@ -15,7 +15,8 @@ type Router struct {
 	Number int    // 1 or 2: its host number on every segment
 	Kind   string // FRR or BIRD
 
-	suite suite
+	suite    suite
+	services []*Process // what else the box runs, started after the daemons
 }
 
 // suite is the set of daemons that make a router.
@@ -58,13 +59,13 @@ func (r *Router) forwarding() error {
 // Configure replaces the router's configuration; it counts from the next Start.
 func (r *Router) Configure(text string) error { return r.suite.configure(text) }
 
-// Start starts the router's daemons and waits until they have their
-// configuration.
+// Start starts the router's daemons, waits until they have their configuration,
+// and starts what else the box runs.
 func (r *Router) Start(ctx context.Context) error {
 	if err := r.suite.start(ctx); err != nil {
 		return fmt.Errorf("failed to start router %s: %w", r.ShortName, err)
 	}
-	return nil
+	return launch(ctx, r.services)
 }
 
 // Stop ends the daemons in order: the sessions close and the routes leave the

@@ -10,11 +10,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// unboundConfig is a node's resolver: cache and recursion to the authority
-// only. infra-host-ttl makes it forget at once that the authority did not
-// answer; else its own back-off (15 minutes by default) outlives every fault.
-// NSID names the node in every answer (RFC 5001).
-func unboundConfig(n *Node, o Options) string {
+// unboundConfig is a host's resolver: cache and recursion to the authority
+// only. listen are the lines that say where it listens. infra-host-ttl makes it
+// forget at once that the authority did not answer; else its own back-off (15
+// minutes by default) outlives every fault. NSID names the host in every answer
+// (RFC 5001).
+func unboundConfig(h *Host, listen, extra string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `server:
   directory: %q
@@ -34,14 +35,22 @@ func unboundConfig(n *Node, o Options) string {
   infra-host-ttl: 1
   identity: %q
   nsid: %q
-`, n.Dir, dnsPort, listenLines(o.ResolverListen), n.ShortName, "ascii_"+n.ShortName)
-	for line := range strings.Lines(o.ResolverExtra) {
+`, h.Dir, dnsPort, listen, h.ShortName, "ascii_"+h.ShortName)
+	for line := range strings.Lines(extra) {
 		b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
 	}
-	fmt.Fprintf(&b, "remote-control:\n  control-enable: yes\n  control-interface: %q\n", n.Path("unbound.sock"))
+	fmt.Fprintf(&b, "remote-control:\n  control-enable: yes\n  control-interface: %q\n", h.Path("unbound.sock"))
 	stub(&b, ".", internetHost)
 	stub(&b, "lan.", lanHost)
 	return b.String()
+}
+
+// unbound writes a resolver's configuration on the host and describes it.
+func (h *Host) unbound(listen, extra string) (*Process, error) {
+	p := h.Add("unbound", func() []string {
+		return []string{tool("unbound"), "-d", "-p", "-c", h.Path("unbound.conf")}
+	})
+	return p, h.WriteFile("unbound.conf", unboundConfig(h, listen, extra))
 }
 
 // listenLines makes unbound listen everywhere and answer from the address that

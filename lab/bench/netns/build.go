@@ -18,17 +18,21 @@ var (
 func (o Options) topology() topology.Options {
 	t := topology.Options{
 		Router: o.Router, Layout: o.Layout, Nodes: o.Nodes, Clients: o.Clients, Spares: 1,
-		Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
+		LastResort: o.LastResort, Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
 		Configure: o.configure, ResolverExtra: o.resolver(), Log: o.Log, Keep: o.Keep,
 	}
 	if o.Tuned {
 		t.BFD = &tunedBFD
 	}
 	if o.Design != Anycast {
-		t.Spares, t.BFD, t.WithoutAgent = 0, nil, true
+		t.Agent, t.WithoutAgent, t.RouterConfig = nil, true, bare
+		t.Spares, t.BFD, t.Relay = 0, nil, o.Design == Relay
 	}
 	return t
 }
+
+// bare is the configuration of a router that has no peers.
+func bare(router string, _ []string) (string, error) { return topology.Bare(router), nil }
 
 // resolver is what the options add to unbound's configuration.
 func (o Options) resolver() string {

@@ -44,8 +44,11 @@ func New(ctx context.Context, o Options) (bench.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &network{options: o, lab: lab, router: &router{Router: lab.Router}}
-	b.router.bench = b
+	b := &network{options: o, lab: lab}
+	b.router = &router{Router: lab.Router, bench: b}
+	if r := lab.Relay; r != nil {
+		b.relay = &daemon{"relay dnsdist", []*topology.Process{r.Process}}
+	}
 	for _, n := range lab.Nodes {
 		if err := b.adopt(n); err != nil {
 			return nil, errors.Join(err, lab.Close())
@@ -75,9 +78,21 @@ func (b *network) Setup() result.Setup {
 	return s
 }
 
-// Servers are what DHCP would give the clients.
+// Servers are what DHCP would give the clients: the first two nodes, the relay,
+// or the service address.
 func (b *network) Servers() []netip.AddrPort {
-	return []netip.AddrPort{netip.AddrPortFrom(service.Addr(), dnsPort)}
+	at := []netip.Addr{service.Addr()}
+	switch b.options.Design {
+	case Baseline:
+		at = []netip.Addr{b.lab.Nodes[0].V4, b.lab.Nodes[1].V4}
+	case Relay:
+		at = []netip.Addr{b.lab.Relay.Address}
+	}
+	var servers []netip.AddrPort
+	for _, a := range at {
+		servers = append(servers, netip.AddrPortFrom(a, dnsPort))
+	}
+	return servers
 }
 
 // Network is where client i's sockets are opened.
@@ -150,7 +165,13 @@ func (b *network) Ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return b.lab.WaitAnnounced(ctx, readyWithin, b.lab.Nodes...)
+	switch b.options.Design {
+	case Anycast:
+		return b.lab.WaitAnnounced(ctx, readyWithin, b.lab.Nodes...)
+	case Relay:
+		return b.lab.WaitRelay(ctx, b.lab.Nodes[0])
+	}
+	return nil
 }
 
 // Close ends all of it.

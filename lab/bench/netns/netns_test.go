@@ -3,6 +3,8 @@ package netns_test
 import (
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -71,7 +73,7 @@ func ask(t *testing.T, b bench.Bench, i int, server netip.AddrPort, n int) tally
 	var wait sync.WaitGroup
 	for range n {
 		wait.Go(func() {
-			node, err := one(b.Network(i), server)
+			node, err := one(b.Network(i), server, "nas.lan.")
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -85,10 +87,10 @@ func ask(t *testing.T, b bench.Bench, i int, server netip.AddrPort, n int) tally
 	return all
 }
 
-// one puts one question and returns the node that answered, by NSID.
-func one(from load.Network, server netip.AddrPort) (string, error) {
+// one puts a question and returns the node that answered, by NSID.
+func one(from load.Network, server netip.AddrPort, name string) (string, error) {
 	m := new(dns.Msg)
-	m.SetQuestion("nas.lan.", dns.TypeA)
+	m.SetQuestion(name, dns.TypeA)
 	m.SetEdns0(1232, false)
 	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
 	var conn *net.UDPConn
@@ -127,6 +129,7 @@ func hops(t *testing.T, b bench.Bench, want ...string) {
 // TestAnycast takes the design through what a scenario does to a node, and reads
 // the proof of each from the node's kernel.
 func TestAnycast(t *testing.T) {
+	t.Parallel()
 	b := raise(t, netns.Options{Clients: 3})
 	ctx := t.Context()
 	n1 := b.Nodes()[0]
@@ -199,5 +202,94 @@ func checkEvents(t *testing.T, events []result.Event) {
 				t.Errorf("lane %q has %v, want %s in it", lane, seen[lane], s)
 			}
 		}
+	}
+}
+
+// TestBaseline shows what the clients are given, and that nothing but the node
+// that is asked answers.
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	b := raise(t, netns.Options{Design: netns.Baseline})
+	if got := b.Setup(); got.Agent != "none" || b.Nodes()[0].Agent() != nil || b.Relay() != nil {
+		t.Errorf("the setup is %+v", got)
+	}
+	for i, s := range b.Servers() {
+		n := b.Nodes()[i]
+		if f := ask(t, b, 0, s, 5); f.nodes[n.Name()] != 5 || s.Addr() != n.Address() {
+			t.Errorf("server %d, %v, answers %+v", i, s, f)
+		}
+	}
+	must(t, b.Nodes()[0].Resolver().Stop(t.Context()))
+	if f := ask(t, b, 0, b.Servers()[0], 2); f.lost != 2 {
+		t.Errorf("a stopped resolver answers %+v", f)
+	}
+	if _, err := b.AddNode(t.Context()); !errors.Is(err, bench.ErrUnsupported) {
+		t.Errorf("a node more: %v", err)
+	}
+}
+
+// TestRelay shows that the relay asks the first node, the next when that falls
+// silent, its own resolver when all have, and the first one again.
+func TestRelay(t *testing.T) {
+	t.Parallel()
+	b := raise(t, netns.Options{Design: netns.Relay})
+	ctx, relay := t.Context(), b.Servers()[0]
+	events := watch(t, b)
+	must(t, b.Nodes()[0].Freeze(ctx))
+	served(t, b, relay, "n2")
+	must(t, b.Nodes()[1].Kill(ctx))
+	must(t, b.Nodes()[2].Resolver().Kill(ctx))
+	served(t, b, relay, "r1")
+	must(t, b.Nodes()[0].Thaw(ctx))
+	served(t, b, relay, "n1")
+	must(t, b.Relay().Kill(ctx))
+	if f := ask(t, b, 0, relay, 2); f.lost != 2 {
+		t.Errorf("a dead relay answers %+v", f)
+	}
+	must(t, b.Relay().Start(ctx))
+	served(t, b, relay, "n1")
+	var down bool
+	for _, e := range events() {
+		down = down || e.Lane == "relay n1" && e.State == "DOWN"
+	}
+	if !down {
+		t.Error("nobody told that the relay gave n1 up")
+	}
+}
+
+// served waits until that host answers what nobody has cached.
+func served(t *testing.T, b bench.Bench, at netip.AddrPort, want string) {
+	t.Helper()
+	if err := topology.Within(t.Context(), soon, want+" answers", func() (bool, string) {
+		who, err := one(b.Network(0), at, fmt.Sprintf("%x.fresh.internet.example.", time.Now().UnixNano()))
+		return who == want, fmt.Sprint(who, err)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLastResorts freezes every node: each way to a last resort answers in
+// their place, and steps back when one returns.
+func TestLastResorts(t *testing.T) {
+	for _, tt := range []struct{ way, router, by string }{
+		{topology.Floating, topology.FRR, "resort"},
+		{topology.Floating, topology.BIRD, "resort"},
+		{topology.Policy, topology.FRR, "r1"},
+		{topology.Redirect, topology.BIRD, "r1"},
+	} {
+		t.Run(tt.way+" "+tt.router, func(t *testing.T) {
+			t.Parallel()
+			b := raise(t, netns.Options{LastResort: tt.way, Router: tt.router, Nodes: 2, Tuned: true})
+			served(t, b, b.Servers()[0], "n1")
+			for _, n := range b.Nodes() {
+				must(t, n.Freeze(t.Context()))
+			}
+			served(t, b, b.Servers()[0], tt.by)
+			must(t, b.Nodes()[1].Thaw(t.Context()))
+			served(t, b, b.Servers()[0], "n2")
+			if f := ask(t, b, 0, b.Servers()[0], 50); f.nodes["n2"] != 50 {
+				t.Errorf("with n2 back: %+v", f)
+			}
+		})
 	}
 }

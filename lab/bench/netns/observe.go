@@ -26,6 +26,9 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 			return nil, err
 		}
 	}
+	if b.options.Design == Relay {
+		o.follow(ctx, b.lab.Relay.LogPath, relayEvents)
+	}
 	for _, n := range b.nodes {
 		n.watch(ctx, o)
 	}

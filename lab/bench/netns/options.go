@@ -15,21 +15,13 @@ const (
 	Anycast  = "anycast"  // the nodes announce one address
 )
 
-// The ways to a last resort at the router, for when no node is left.
-const (
-	None     = "none"
-	Floating = "floating" // a floating route to a resolver of its own
-	Policy   = "policy"   // policy routing to the router's resolver
-	Redirect = "redirect" // destination NAT to the router's resolver
-)
-
 // Options say what to raise. The zero value but for Recuse is the anycast design
 // with recuse at its defaults behind FRR.
 type Options struct {
 	Design     string // Anycast by default
 	Router     string // topology.FRR (default) or topology.BIRD
 	Layout     string // topology.Routed (default) or topology.Flat
-	LastResort string // None by default
+	LastResort string // topology.None by default, Floating, Policy, Redirect
 
 	// Agent announces in recuse's place. It has its own settings, Tuned included.
 	Agent topology.Agent
@@ -63,7 +55,7 @@ func (o Options) withDefaults() (Options, error) {
 		{&o.Design, "design", []string{Anycast, Relay, Baseline}},
 		{&o.Router, "router", []string{topology.FRR, topology.BIRD}},
 		{&o.Layout, "layout", []string{topology.Routed, topology.Flat}},
-		{&o.LastResort, "last resort", []string{None, Floating, Policy, Redirect}},
+		{&o.LastResort, "last resort", []string{topology.None, topology.Floating, topology.Policy, topology.Redirect}},
 	} {
 		if err := oneOf(s.value, s.name, s.known); err != nil {
 			return o, err
@@ -78,7 +70,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Clients == 0 {
 		o.Clients = 1
 	}
-	if o.LastResort != None && o.Design != Anycast {
+	if o.LastResort != topology.None && o.Design != Anycast {
 		return o, fmt.Errorf("last resort %s: belongs to the design %s", o.LastResort, Anycast)
 	}
 	return o, nil

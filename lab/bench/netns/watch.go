@@ -12,20 +12,24 @@ import (
 	"recuse/lab/result"
 )
 
-// lookEvery is the pause between two looks at an agent's log; the times in it
-// are the agent's own.
-const lookEvery = 100 * time.Millisecond
+// lookEvery is the pause between two looks at a log. What bears no time of its
+// own is dated by the look.
+const lookEvery = 20 * time.Millisecond
 
-// watch tells what the node's agent logs: of each lane how it stands now, then
-// every change.
+// watch tells what the node's agent logs.
 func (n *node) watch(ctx context.Context, o *observer) {
-	if n.Node.Agent == nil {
-		return
+	if n.agent() != nil && n.Node.Agent != nil {
+		o.follow(ctx, n.Node.Agent.LogPath, n.events)
 	}
-	t := &tail{path: n.Node.Agent.LogPath}
+}
+
+// follow tells what a log says: of each lane how it stands now, then every
+// change.
+func (o *observer) follow(ctx context.Context, path string, read func(lines []string) []result.Event) {
+	t := &tail{path: path}
 	o.sources.Go(func() {
 		last, now := map[string]result.Event{}, time.Now()
-		for _, e := range n.events(t.lines()) {
+		for _, e := range read(t.lines()) {
 			e.At = now
 			last[e.Lane] = e
 		}
@@ -39,8 +43,7 @@ func (n *node) watch(ctx context.Context, o *observer) {
 			case <-tick.C:
 			case <-ctx.Done():
 			}
-			// Once more when ctx has ended: what came since the last look.
-			for _, e := range n.events(t.lines()) {
+			for _, e := range read(t.lines()) {
 				o.tell(e)
 			}
 		}
