@@ -206,6 +206,29 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// TestReloadEndsManualFailback reloads with failback: auto while a manual hold
+// keeps a healthy service second choice: its time is over, so it becomes full.
+func TestReloadEndsManualFailback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, func(c *config.Service) {
+			c.Failback = config.FailbackManual
+		})
+		defer w.finish()
+		w.say("main", probe.Wrong)
+		w.until(8 * time.Second)
+		w.say("main", probe.Passed)
+		w.until(time.Hour)
+		w.read()
+		if _, err := w.reloads(control.Reload{}, func(c *config.Config) {
+			c.Services[0].Checks = []config.Check{w.svc.checks[0].conf}
+			c.Services[0].Failback = config.FailbackAuto
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.expect("1h0m0s routes " + full)
+	})
+}
+
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := up(t, nil)

@@ -43,7 +43,7 @@ type State struct {
 	// Soft tells that the service comes up on any answer, since nobody serves.
 	Soft bool
 	// Fell tells that the level has fallen since the service was last healthy,
-	// and that this has been counted as a leaving.
+	// and that no further evidence against it is another leaving.
 	Fell bool
 	// SeenUp tells that the link has been up in this phase, so that a link
 	// that is down afterwards was set down by somebody else.

@@ -145,6 +145,45 @@ func TestHold(t *testing.T) {
 	want(5*time.Minute, 5*time.Minute+sec) // capped
 }
 
+// TestHoldSoftReturn takes a node that yielded through what it does while nobody
+// else serves, sick all the time: none of that is a further leaving.
+func TestHoldSoftReturn(t *testing.T) {
+	const sec = time.Second
+	s, now := at(Serving), time.Duration(0)
+	play := func(l probe.Level, k OthersKnown, d time.Duration) {
+		for end := now + d; now < end; now += 100 * time.Millisecond {
+			s, _ = Decide(testRules, s, inputs(level(l), others(k), after(now)))
+		}
+	}
+	want := func(what string, p Phase, span time.Duration) {
+		t.Helper()
+		if s.Phase != p || s.Hold.Span != span {
+			t.Errorf("%s: %s with a hold of %s, want %s with %s", what, s.Phase,
+				s.Hold.Span, p, span)
+		}
+	}
+	play(probe.Sick, OthersServe, 5*sec)
+	want("yielded", Down, 5*sec)
+	for range 3 {
+		play(probe.Sick, NobodyServes, 5*sec)
+		want("back softly", Serving, 5*sec)
+		play(probe.Sick, OthersServe, 5*sec)
+		want("out again", Down, 5*sec)
+	}
+	play(probe.Sick, NobodyServes, 5*sec)
+	play(probe.Dead, NobodyServes, sec)
+	want("dead after it", Down, 5*sec)
+	s = at(Down)
+	play(probe.Sick, NobodyServes, sec)
+	want("softly from the start", Serving, 0)
+	play(probe.Dead, NobodyServes, sec)
+	want("dead after that", Down, 5*sec)
+	s = at(Serving, secondChoice, heldFor(5*sec))
+	s.Hold.Last = t0.Add(now)
+	play(probe.Sick, NobodyServes, sec)
+	want("sick after it was healthy in a hold", Serving, 10*sec)
+}
+
 // TestManualFailback holds without end after a leaving.
 func TestManualFailback(t *testing.T) {
 	r := testRules

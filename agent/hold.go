@@ -28,8 +28,12 @@ func (h Hold) left(r Rules, now time.Time) Hold {
 }
 
 // again lets the span that is already running count from a later moment: the
-// second step of a leaving that began with a depreference.
-func (h Hold) again(now time.Time) Hold {
+// second step of a leaving that began with a depreference. Without a leaving to
+// remember it is the first.
+func (h Hold) again(r Rules, now time.Time) Hold {
+	if h.Span == 0 || now.Sub(h.Last) >= holdMemory {
+		return h.left(r, now)
+	}
 	h.Until, h.Last = now.Add(h.Span), now
 	return h
 }
@@ -37,6 +41,13 @@ func (h Hold) again(now time.Time) Hold {
 // over tells whether the service may be announced fully.
 func (h Hold) over(now time.Time) bool {
 	return !h.Manual && !now.Before(h.Until)
+}
+
+// under is the hold under changed rules: one that waits for an operator is an
+// ordinary one as soon as none of that kind is configured.
+func (h Hold) under(r Rules) Hold {
+	h.Manual = h.Manual && r.Manual
+	return h
 }
 
 // resumed ends a hold by an operator's word.

@@ -54,7 +54,8 @@ func (s *service) remember(now time.Time) remembered {
 
 // recall restores what a service kept.
 func (s *service) recall(r remembered, now time.Time) {
-	s.state.Hold = Hold{Manual: r.Manual, Span: time.Duration(r.HoldSpan)}
+	s.state.Hold = Hold{Manual: r.Manual,
+		Span: time.Duration(r.HoldSpan)}.under(s.rules)
 	if r.HoldSpan > 0 {
 		s.state.Hold.Last = now.Add(-time.Duration(r.LeftAgo))
 		s.state.Hold.Until = now.Add(time.Duration(r.HoldLeft))

@@ -50,13 +50,18 @@ func TestMemoryOutlivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		later := time.Now()
-		var back service
+		back := service{rules: Rules{Manual: true}}
 		back.recall(kept["dns"], later)
 		want := Hold{Until: later.Add(4 * time.Second),
 			Last: later.Add(-6 * time.Second), Span: 10 * time.Second,
 			Manual: true}
 		if diff := cmp.Diff(want, back.state.Hold); diff != "" {
 			t.Errorf("unexpected hold (-want +got):\n%s", diff)
+		}
+		var auto service
+		auto.recall(kept["dns"], later)
+		if want.Manual = false; auto.state.Hold != want {
+			t.Errorf("failback is auto by now, and the hold is %+v", auto.state.Hold)
 		}
 		w := back.wishes
 		if !w.command || !w.force || w.reason != "disk" ||

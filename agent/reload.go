@@ -244,6 +244,7 @@ func (d draft) commit(l *loop) {
 	}
 	s.conf, s.checks, s.path = d.conf, d.checks, d.path
 	s.rules, s.policy = rulesOf(d.conf), policyOf(d.conf)
+	s.state.Hold = s.state.Hold.under(s.rules)
 	s.dirty = true
 	for _, one := range s.paths {
 		one.stale = one.stale || d.asksAnew

@@ -70,7 +70,9 @@ func fromRaising(r Rules, s State, in Inputs) State {
 	case fit && in.LinkUp && in.Answered == in.Addresses:
 		return announce(r, s, in)
 	case wanted && in.LinkUp && in.Alive == in.Addresses:
-		return second(r, s, NobodyElse, in.Opinion.Why, in)
+		next := second(r, s, NobodyElse, in.Opinion.Why, in)
+		next.Fell = true // it was out: its evidence is no further leaving
+		return next
 	}
 	return s
 }
@@ -187,7 +189,7 @@ func leave(r Rules, s State, why Reason, in Inputs) State {
 	switch {
 	case why == DrainOver:
 	case s.Fell:
-		next.Hold = s.Hold.again(in.Now)
+		next.Hold = s.Hold.again(r, in.Now)
 	default:
 		next.Hold = s.Hold.left(r, in.Now)
 	}
