@@ -3,11 +3,12 @@ package cable
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 )
 
-// Flow counts the frames of one way. In is the sum of the others.
+// Flow counts the frames of one way, as a wire would see them: a large segment
+// of TCP or UDP counts as the frames that it stands for. In is the sum of the
+// others.
 type Flow struct {
 	In, Out    uint64
 	Lost       uint64 // by Shape.Loss
@@ -69,8 +70,7 @@ func (c *Cable) open(do func(func() error) error, a, b string) error {
 			return err
 		}
 		c.closers = append(c.closers, ring.close)
-		*w = &way{from: ends[i], to: ends[1-i], alarm: ring}
-		(*w).line.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+		*w = newWay(ends[i], ends[1-i], ring)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type end struct {
 	take    func(fd uintptr) bool // takeSome and putAll, made once
 	put     func(fd uintptr)
 	failure error    // of the receive under way
-	frames  [][]byte // of the send under way
+	sending [][]byte // of the send under way
 	refused int
 }
 
@@ -182,26 +182,25 @@ func (e *end) dropped() uint64 {
 	return n
 }
 
-// send sends the frames without waiting, and returns how many were refused. One
-// goroutine may call it at a time.
-func (e *end) send(frames [][]byte) int {
-	e.frames, e.refused = frames, len(frames)
-	// A closed end takes none.
+// send sends the frames without waiting, and returns how many frames of the wire
+// were refused. One goroutine may call it at a time.
+func (e *end) send(batch [][]byte) int {
+	e.sending, e.refused = batch, 0
+	// Fails only on a closed end, whose counters nobody reads any more.
 	_ = e.conn.Control(e.put)
-	e.frames = nil
+	e.sending = nil
 	return e.refused
 }
 
 // putAll sends the frames; what the kernel refuses is passed over.
 func (e *end) putAll(fd uintptr) {
-	for i, f := range e.frames {
+	for i, f := range e.sending {
 		e.out.point(i, f, nil)
 	}
-	e.refused = 0
-	for i := 0; i < len(e.frames); {
-		n, err := e.out.send(fd, i, len(e.frames))
+	for i := 0; i < len(e.sending); {
+		n, err := e.out.send(fd, i, len(e.sending))
 		if i += n; err != nil {
-			e.refused++
+			e.refused += frames(e.sending[i])
 			i++
 		}
 	}

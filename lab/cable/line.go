@@ -1,6 +1,7 @@
 package cable
 
 import (
+	"iter"
 	"math/rand/v2"
 	"time"
 )
@@ -26,43 +27,66 @@ type frame struct {
 	data []byte
 }
 
-// enter decides what becomes of a frame that arrived at that time. If it need
-// not wait, it is the caller's to send, and due when it should have left; else
-// now is false, and a copy of it waits, or it is gone and counted.
-func (l *line) enter(arrived, clock time.Time, data []byte) (due time.Time, now bool) {
-	l.count.In++
-	if l.dropped(&data) {
-		return time.Time{}, false
+// enter decides what becomes of a frame that arrived at that time. What need not
+// wait is passed to now, with the time when it should have left, and is valid as
+// long as the frame; of what must wait, a copy does; what the wire takes is gone
+// and counted.
+func (l *line) enter(arrived, clock time.Time, data []byte, now func(data []byte, due time.Time)) {
+	n := frames(data)
+	l.count.In += uint64(n)
+	switch {
+	case l.shape.Cut:
+		l.count.Cut += uint64(n)
+	case l.shape.Loss == 0:
+		l.join(arrived, clock, data, now)
+	default:
+		for piece := range l.survivors(data, n) {
+			l.join(arrived, clock, piece, now)
+		}
 	}
-	due = arrived.Add(l.delay())
+}
+
+// survivors yields what the loss leaves of a frame. A giant is hit where the n
+// frames of the wire are that it stands for, and is left in pieces.
+func (l *line) survivors(data []byte, n int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var kept, first int // the run of frames under way
+		for i := range n + 1 {
+			if i < n && l.random.Float64() >= l.shape.Loss {
+				kept++
+				continue
+			}
+			if i < n {
+				l.count.Lost++
+			}
+			if kept == n {
+				yield(data)
+			} else if g, ok := parse(data); ok && kept > 0 && !yield(g.piece(first, kept)) {
+				return
+			}
+			kept, first = 0, i+1
+		}
+	}
+}
+
+// join lets a frame that survived wait, or pass.
+func (l *line) join(arrived, clock time.Time, data []byte, now func(data []byte, due time.Time)) {
+	due := arrived.Add(l.delay())
 	if due.Before(l.last) {
 		due = l.last
 	}
 	if l.empty() && !due.After(clock) {
 		l.last = due
-		return due, true
+		now(data, due)
+		return
 	}
 	if l.bytes+len(data) > l.shape.limit() {
-		l.count.Overflowed++
-		return time.Time{}, false
+		l.count.Overflowed += uint64(frames(data))
+		return
 	}
 	l.last = due
 	l.bytes += len(data)
 	l.waiting = append(l.waiting, frame{due, append([]byte(nil), data...)})
-	return due, false
-}
-
-// dropped decides whether the wire takes the frame.
-func (l *line) dropped(data *[]byte) bool {
-	switch {
-	case l.shape.Cut:
-		l.count.Cut++
-	case l.shape.Loss > 0 && l.random.Float64() < l.shape.Loss:
-		l.count.Lost++
-	default:
-		return false
-	}
-	return true
 }
 
 // delay is the next frame's.
@@ -114,7 +138,15 @@ func (l *line) next() (due time.Time, ok bool) {
 func (l *line) set(s Shape) {
 	l.shape = s
 	if s.Cut {
-		l.count.Cut += uint64(len(l.waiting) - l.head)
+		l.count.Cut += l.held()
 		l.waiting, l.head, l.bytes, l.last = nil, 0, 0, time.Time{}
 	}
+}
+
+// held is how many frames wait.
+func (l *line) held() (n uint64) {
+	for _, f := range l.waiting[l.head:] {
+		n += uint64(frames(f.data))
+	}
+	return n
 }

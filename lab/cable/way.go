@@ -1,6 +1,7 @@
 package cable
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -20,7 +21,7 @@ type source interface {
 // sink is the end of a cable that frames go to.
 type sink interface {
 	// send sends the frames, at most batch, without waiting, and returns how many
-	// the kernel refused.
+	// frames of the wire the kernel refused.
 	send(frames [][]byte) (refused int)
 }
 
@@ -46,8 +47,18 @@ type way struct {
 	line line
 	late histogram
 
-	out [][]byte    // scratch of whoever holds mu
-	due []time.Time // of the frames in out
+	// Scratch of whoever holds mu.
+	out  [][]byte
+	due  []time.Time // of the frames in out
+	pass func(data []byte, due time.Time)
+}
+
+// newWay makes a way that does nothing to frames.
+func newWay(from source, to sink, ring alarm) *way {
+	w := &way{from: from, to: to, alarm: ring}
+	w.line.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	w.pass = w.load
+	return w
 }
 
 // read takes frames in until the source ends.
@@ -68,9 +79,7 @@ func (w *way) take(arrivals []arrival) {
 	slept := w.line.empty()
 	clock := time.Now()
 	for _, a := range arrivals {
-		if due, now := w.line.enter(a.at, clock, a.data); now {
-			w.load(a.data, due)
-		}
+		w.line.enter(a.at, clock, a.data, w.pass)
 	}
 	w.send()
 	if slept {
@@ -120,13 +129,14 @@ func (w *way) send() {
 	if len(w.out) == 0 {
 		return
 	}
-	refused := w.to.send(w.out)
+	refused, n := w.to.send(w.out), 0
 	clock := time.Now()
-	for _, due := range w.due {
+	for i, due := range w.due {
 		w.late.add(clock.Sub(due))
+		n += frames(w.out[i])
 	}
 	w.line.count.Failed += uint64(refused)
-	w.line.count.Out += uint64(len(w.out) - refused)
+	w.line.count.Out += uint64(n - refused)
 	clear(w.out)
 	w.out, w.due = w.out[:0], w.due[:0]
 }
@@ -146,7 +156,7 @@ func (w *way) flow() Flow {
 	w.line.count.In += n
 	w.line.count.Overflowed += n
 	f := w.line.count
-	f.Waiting = uint64(len(w.line.waiting) - w.line.head)
+	f.Waiting = w.line.held()
 	return f
 }
 

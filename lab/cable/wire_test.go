@@ -1,10 +1,10 @@
 package cable
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"runtime"
 	"testing"
 
@@ -110,32 +110,6 @@ func (s *space) address(t testing.TB, name, prefix string) {
 	}
 }
 
-// run runs a program in the namespace and returns what it printed.
-func (s *space) run(t testing.TB, name string, args ...string) (string, error) {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	cmd.Stdout, cmd.Stderr = w, w
-	err = s.do(cmd.Start)
-	w.Close()
-	if err != nil {
-		t.Fatalf("failed to run %s: %v", name, err)
-	}
-	out := make([]byte, 0, 4096)
-	buf := make([]byte, 4096)
-	for {
-		n, err := r.Read(buf)
-		if out = append(out, buf[:n]...); err != nil {
-			break
-		}
-	}
-	return string(out), cmd.Wait()
-}
-
 // Addresses of the two hosts of a wired bed.
 const (
 	leftIP, rightIP   = "10.1.1.1", "10.1.1.2"
@@ -187,6 +161,51 @@ func (b *bed) join(t testing.TB, host *space, end string, addresses ...string) {
 	host.up(t, "e0")
 	for _, a := range addresses {
 		host.address(t, "e0", a)
+	}
+}
+
+// listen opens a UDP socket on the right host, whose buffer holds what a test
+// sends at once.
+func (b *bed) listen(t testing.TB) *net.UDPConn {
+	t.Helper()
+	var conn *net.UDPConn
+	b.right.must(t, func() (err error) {
+		conn, err = net.ListenUDP("udp", nil)
+		return err
+	})
+	t.Cleanup(func() { _ = conn.Close() })
+	forceBuffer(t, conn)
+	return conn
+}
+
+// dial opens a UDP socket on the left host to one on the right.
+func (b *bed) dial(t testing.TB, to *net.UDPConn) *net.UDPConn {
+	t.Helper()
+	var conn *net.UDPConn
+	b.left.must(t, func() (err error) {
+		conn, err = net.DialUDP("udp", nil, &net.UDPAddr{IP: net.ParseIP(rightIP), Port: port(to)})
+		return err
+	})
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// port is a socket's own.
+func port(conn *net.UDPConn) int { return conn.LocalAddr().(*net.UDPAddr).Port }
+
+// forceBuffer lets the kernel hold 16 MiB for a socket.
+func forceBuffer(t testing.TB, conn *net.UDPConn) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20)
+	})
+	if err = errors.Join(err, failed); err != nil {
+		t.Fatalf("failed to enlarge buffer: %v", err)
 	}
 }
 
