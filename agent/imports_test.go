@@ -38,7 +38,8 @@ var mayImport = map[string][]string{
 	"lab/load":       {"lab/authority", "lab/load/stub"},
 	"lab/load/stub":  {},
 	"lab/vm":         {"lab/vm/guest"},
-	"lab/topology":   {"lab/authority", "deploy/routers", "agent/control"},
+	"lab/cable":      {},
+	"lab/topology":   {"lab/authority", "lab/cable", "deploy/routers", "agent/control"},
 	"lab":            {"lab/topology", "lab/load", "agent/control"},
 }
 
