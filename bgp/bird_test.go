@@ -21,7 +21,7 @@ protocol bgp node {
 	passive on;
 	password "secret";
 	ttl security on;
-	error wait time 1, 10;
+	error wait time 1, 2;
 	graceful restart off;
 	ipv4 { import all; export none; };
 	ipv6 { import all; export none; };
