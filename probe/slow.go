@@ -104,6 +104,8 @@ type evidence struct {
 	since time.Time // the first bad sample since the last good one
 	run   int       // in how many slots since then they counted
 	held  int       // bad samples since then that did not count in full
+
+	life string // what showed life beside the samples, for people
 }
 
 // good returns the evidence after a good sample at the time at.
@@ -219,7 +221,7 @@ func (e evidence) level() Level {
 // reason says what led to the verdict, for people.
 func (e evidence) reason(outcome string) string {
 	if e.level() == Sick {
-		return fmt.Sprintf("%d of %d probes failed or were late: %s", e.bads, e.all, outcome)
+		return fmt.Sprintf("%d of %d probes failed or were late: %s", e.bads, e.all, outcome) + beside(e.life)
 	}
 	return fmt.Sprintf("%d of %d probes were late", e.bads, e.all)
 }

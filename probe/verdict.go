@@ -96,7 +96,7 @@ func (v Verdict) Next(r Rules, res Result) Verdict {
 // people, goes into the reason while failures stand.
 func (v Verdict) Saw(r Rules, at time.Time, what string) Verdict {
 	v = v.saw(at)
-	v.row.life = what
+	v.row.life, v.slow.life = what, what
 	return v.At(r, at)
 }
 
@@ -264,15 +264,15 @@ func (v Verdict) judgeFailing(r Rules, now time.Time) Verdict {
 		// Only a sign of life makes a dead one better.
 		return v
 	}
-	return v.fallen(Sick, fmt.Sprintf("%d failures in a row: %s", v.Fails, v.row.outcome)+v.alive())
+	return v.fallen(Sick, fmt.Sprintf("%d failures in a row: %s", v.Fails, v.row.outcome)+beside(v.row.life))
 }
 
-// alive says what showed life beside the results, as an addition to a reason.
-func (v Verdict) alive() string {
-	if v.row.life == "" {
+// beside says what showed life beside the results, as an addition to a reason.
+func beside(life string) string {
+	if life == "" {
 		return ""
 	}
-	return "; " + v.row.life
+	return "; " + life
 }
 
 // fallen returns the verdict at a level that is no longer fit.

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -355,4 +356,39 @@ func TestVerdictSaw(t *testing.T) {
 		silent(ms)
 	}
 	want(Sick, "3 failures in a row: timeout")
+}
+
+// TestVerdictSawSlow has a server that drops most of what it is asked, and
+// answers something else: the reason says what, over the answers in between,
+// until the verdict ends.
+func TestVerdictSawSlow(t *testing.T) {
+	rules := usual
+	rules.Slow = standard
+	var v Verdict
+	now := 0
+	next := func(res Result) {
+		res.Sent, res.Done = at(now), at(now)
+		v = v.Next(rules, res)
+		now += 500
+	}
+	for range 5 {
+		next(Result{Cause: Passed})
+	}
+	for range 10 {
+		next(Result{Cause: Silent, Outcome: "timeout"})
+		v = v.Saw(rules, at(now), "answers over TCP")
+		next(Result{Cause: Passed})
+	}
+	if v.Level != Sick || !strings.HasSuffix(v.Reason, ": timeout; answers over TCP") {
+		t.Errorf("level %v, reason %q", v.Level, v.Reason)
+	}
+	for v.Level == Sick {
+		next(Result{Cause: Passed})
+	}
+	for range 5 {
+		next(Result{Cause: Wrong, Outcome: "SERVFAIL"})
+	}
+	if v.Level != Sick || strings.Contains(v.Reason, "TCP") {
+		t.Errorf("later: level %v, reason %q", v.Level, v.Reason)
+	}
 }
