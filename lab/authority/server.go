@@ -111,6 +111,9 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, req *dns.Msg) {
 	} else {
 		z.answer(m, req.Question[0])
 	}
+	if over == UDP {
+		m.Truncate(largest(req))
+	}
 	// The asker has its own deadline; an answer that cannot be sent is lost
 	// like any other.
 	_ = w.WriteMsg(m)
@@ -129,6 +132,15 @@ func (s *Server) identify(m, req *dns.Msg) {
 				Nsid: hex.EncodeToString([]byte(s.nsid))}}
 		}
 	}
+}
+
+// largest is the size of the longest answer that the asker takes over UDP: what
+// it says (RFC 6891 section 6.2.3), else 512 bytes.
+func largest(req *dns.Msg) int {
+	if opt := req.IsEdns0(); opt != nil {
+		return int(opt.UDPSize())
+	}
+	return dns.MinMsgSize
 }
 
 // source is the client's address, and the transport over which it asked.

@@ -209,6 +209,35 @@ func TestNSID(t *testing.T) {
 	}
 }
 
+// TestLarge asks for a large answer over both transports: over UDP it is cut to
+// what the asker takes, and says so (RFC 2181 section 9).
+func TestLarge(t *testing.T) {
+	r := start(t)
+	for _, tt := range []struct {
+		network   string
+		size      uint16 // 0: no EDNS
+		truncated bool
+	}{{"udp", 0, true}, {"udp", 1232, true}, {"udp", 4096, false}, {"tcp", 1232, false}} {
+		m := new(dns.Msg)
+		m.SetQuestion(Large, dns.TypeTXT)
+		if tt.size > 0 {
+			m.SetEdns0(tt.size, false)
+		}
+		c := dns.Client{Net: tt.network, Timeout: 5 * time.Second, UDPSize: 4096}
+		answer, _, err := c.Exchange(m, r.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Truncated != tt.truncated || (len(answer.Answer) == 0) != tt.truncated {
+			t.Errorf("%s of %d bytes: truncated %v with %d records, want truncated %v", tt.network, tt.size,
+				answer.Truncated, len(answer.Answer), tt.truncated)
+		}
+		if limit := max(int(tt.size), dns.MinMsgSize); tt.network == "udp" && answer.Len() > limit {
+			t.Errorf("an answer over UDP has %d bytes, more than %d", answer.Len(), limit)
+		}
+	}
+}
+
 // TestRunEnds shows that the end of the context is no error, also while an
 // answer is being held back, and that a second server on the port is one.
 func TestRunEnds(t *testing.T) {

@@ -2,6 +2,7 @@ package authority
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -22,6 +23,17 @@ const (
 	popularTTL  = 300
 	lanTTL      = 60
 	negativeTTL = 1
+)
+
+// Large is a name of the internet zone whose TXT records, like those of the names
+// below Fresh, fit in no UDP answer that a client of today asks for (1232 bytes,
+// DNS Flag Day 2020), and fit in a TCP segment or two.
+const Large = "large.internet.example."
+
+// What the text of a large answer is made of.
+const (
+	largeStrings = 10
+	largeString  = 200
 )
 
 // Popular are the names of the internet zone that a resolver soon has cached.
@@ -55,7 +67,7 @@ func zones() map[string]*zone {
 	return map[string]*zone{
 		Root:     {apex: Root, ttl: popularTTL},
 		LAN:      {apex: LAN, ttl: lanTTL, hosts: hosts(Hosts(), 1)},
-		Internet: {apex: Internet, ttl: popularTTL, hosts: hosts(Popular(), 2), wildcard: Fresh},
+		Internet: {apex: Internet, ttl: popularTTL, hosts: hosts(append(Popular(), Large), 2), wildcard: Fresh},
 	}
 }
 
@@ -117,6 +129,8 @@ func (z *zone) records(q dns.Question, name string, h host, exists bool, ttl uin
 		return []dns.RR{z.soa()}
 	case q.Qtype == dns.TypeNS && name == z.apex:
 		return []dns.RR{&dns.NS{Hdr: hdr, Ns: dns.Fqdn("ns." + strings.TrimPrefix(z.apex, "."))}}
+	case q.Qtype == dns.TypeTXT && (name == Large || z.wildcard != "" && exists && dns.IsSubDomain(z.wildcard, name)):
+		return []dns.RR{&dns.TXT{Hdr: hdr, Txt: slices.Repeat([]string{strings.Repeat("t", largeString)}, largeStrings)}}
 	case q.Qtype == dns.TypeA && exists:
 		return []dns.RR{&dns.A{Hdr: hdr, A: h.v4.AsSlice()}}
 	case q.Qtype == dns.TypeAAAA && exists:

@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +17,7 @@ func TestAnswer(t *testing.T) {
 	const lanSOA = "lan.\t1\tIN\tSOA\tns.lan. hostmaster.lan. 1 3600 600 86400 1"
 	const rootSOA = ".\t1\tIN\tSOA\tns. hostmaster. 1 3600 600 86400 1"
 	const internetSOA = "internet.example.\t1\tIN\tSOA\tns.internet.example. hostmaster.internet.example. 1 3600 600 86400 1"
+	large := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("t", 200)+`" `, 10), " ")
 	tests := []struct {
 		name  string
 		qname string
@@ -35,6 +37,10 @@ func TestAnswer(t *testing.T) {
 		{"popular", "video.internet.example.", dns.TypeA, answer{"NOERROR", []string{"video.internet.example.\t300\tIN\tA\t198.51.100.33"}, nil}},
 		{"fresh", "0f.fresh.internet.example.", dns.TypeA, answer{"NOERROR", []string{"0f.fresh.internet.example.\t0\tIN\tA\t198.51.100.49"}, nil}},
 		{"above fresh", "fresh.internet.example.", dns.TypeA, answer{"NOERROR", nil, []string{internetSOA}}},
+		{"large", Large, dns.TypeTXT, answer{"NOERROR", []string{Large + "\t300\tIN\tTXT\t" + large}, nil}},
+		{"large and fresh", "0f.fresh.internet.example.", dns.TypeTXT, answer{"NOERROR", []string{"0f.fresh.internet.example.\t0\tIN\tTXT\t" + large}, nil}},
+		{"popular without text", "video.internet.example.", dns.TypeTXT, answer{"NOERROR", nil, []string{internetSOA}}},
+		{"home without text", "nas.lan.", dns.TypeTXT, answer{"NOERROR", nil, []string{lanSOA}}},
 		{"beside fresh", "stale.internet.example.", dns.TypeA, answer{"NXDOMAIN", nil, []string{internetSOA}}},
 	}
 	content := zones()
