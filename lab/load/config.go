@@ -37,6 +37,7 @@ type Config struct {
 	Clients  []Network        // each asks in its turn; none: one client, here
 	Rate     float64          // questions a second of all clients together
 	Duration time.Duration    // how long questions are sent; 0: until the context ends
+	Patience time.Duration    // how long after the last question those under way are awaited; 0: until their stubs give up
 	Mix      Mix              // Household if empty
 
 	Stub      stub.Model  // how a client goes about it; stub.None if zero
@@ -86,8 +87,10 @@ func (c Config) check() error {
 		return fmt.Errorf("servers: %d of them, at most %d", len(c.Servers), stub.MaxServers)
 	case c.Duration < 0:
 		return fmt.Errorf("duration %s: must not be negative", c.Duration)
+	case c.Patience < 0:
+		return fmt.Errorf("patience %s: must not be negative", c.Patience)
 	case c.Transport != "" && !slices.Contains(Transports(), c.Transport):
-		return fmt.Errorf("transport %q: must be one of %s", c.Transport, names(Transports()))
+		return fmt.Errorf("transport %q: must be one of %s", c.Transport, joined(Transports()))
 	}
 	for i, s := range c.Servers {
 		if !s.IsValid() || s.Port() == 0 {
@@ -97,14 +100,11 @@ func (c Config) check() error {
 	return nil
 }
 
-// names joins values for people.
-func names[T ~string](values []T) string {
-	var b strings.Builder
-	for i, v := range values {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(v))
+// joined lists transports for people.
+func joined(all []Transport) string {
+	var out []string
+	for _, t := range all {
+		out = append(out, string(t))
 	}
-	return b.String()
+	return strings.Join(out, ", ")
 }

@@ -13,7 +13,7 @@ import (
 // and that those are spelled so that any reader knows them.
 func TestFiguresJSON(t *testing.T) {
 	for _, letters := range []string{"", "abab", "aaxabxaS", "xxx", "aLu"} {
-		want := Summarize(script(letters))
+		want := Summarize(play(letters))
 		text, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func TestFiguresJSON(t *testing.T) {
 
 // TestFiguresJSONText shows the spelling, for readers in other languages.
 func TestFiguresJSONText(t *testing.T) {
-	text, err := json.Marshal(map[string]Figures{"calm": Summarize(script("ax"))})
+	text, err := json.Marshal(map[string]Figures{"calm": Summarize(play("ax"))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 // epoch is when the tests' runs begin.
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// script makes the records of a run at 10 questions a second, one letter each:
+// play makes the records of a run at 10 questions a second, one letter each:
 // a, b: answered by that node after 10 ms; s: SERVFAIL by node a; x: timeout;
 // r: refused at once; L: answered by a, but sent 5 ms late; S: by a, after
 // 1.5 s; R: by a, on the second connection; u: not sent.
-func script(letters string) []Record {
+func play(letters string) []Record {
 	var records []Record
 	for i, c := range letters {
 		at := epoch.Add(time.Duration(i) * 100 * time.Millisecond)
@@ -103,7 +103,7 @@ func TestSummarize(t *testing.T) {
 			if want.Nodes == nil {
 				want.Nodes = map[string]int{}
 			}
-			got := Summarize(script(tt.letters))
+			got := Summarize(play(tt.letters))
 			if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Figures{}, "Clients")); d != "" {
 				t.Errorf("unexpected figures (-want +got):\n%s", d)
 			}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -98,11 +97,4 @@ func (e entry) fill(n uint64) string {
 		return e.name
 	}
 	return strings.ReplaceAll(e.name, random, fmt.Sprintf("%016x", n))
-}
-
-// pick is the question of a mix that a client asks as its kth: every client goes
-// through the whole mix, and neighbours begin at different places, so that not
-// all ask for one name at once.
-func pick(mix []entry, client, k int) (entry, uint64) {
-	return mix[(client+k)%len(mix)], rand.Uint64()
 }

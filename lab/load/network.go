@@ -1,13 +1,21 @@
 package load
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Network is where a client's sockets are opened.
 type Network struct {
 	// Do runs open where the sockets belong, in a network namespace; nil: here.
+	// open does not block.
 	Do func(open func() error) error
 	// Local are the client's source addresses, at most one a family; none: the
 	// kernel's choice.
@@ -32,17 +40,70 @@ func (n Network) local(server netip.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// DialUDP opens a connected UDP socket to a server, from the client's address
-// and a port of the kernel's choice.
+// DialUDP opens a UDP socket to a server, from the client's address and a port
+// of the kernel's choice. It does not block.
 func (n Network) DialUDP(server netip.AddrPort) (net.Conn, error) {
-	var from *net.UDPAddr
-	if a := n.local(server.Addr()); a.IsValid() {
-		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
+	return n.dial(unix.SOCK_DGRAM, server)
+}
+
+// DialTCP opens a TCP connection to a server, from the client's address, and
+// waits until it is up, at most for the timeout.
+func (n Network) DialTCP(server netip.AddrPort, timeout time.Duration) (net.Conn, error) {
+	conn, err := n.dial(unix.SOCK_STREAM, server)
+	if err != nil {
+		return nil, err
 	}
-	var conn net.Conn
+	err = errors.Join(conn.SetDeadline(time.Now().Add(timeout)), established(conn), conn.SetDeadline(time.Time{}))
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("failed to connect to %s: %w", server, err)
+	}
+	return conn, nil
+}
+
+// dial opens a socket and begins to connect it.
+func (n Network) dial(kind int, server netip.AddrPort) (net.Conn, error) {
+	target, fd := newAddress(server), -1
 	err := n.do(func() (err error) {
-		conn, err = net.DialUDP("udp", from, net.UDPAddrFromAddrPort(server))
+		fd, err = open(kind, target.family(), n.local(server.Addr()))
 		return err
 	})
-	return conn, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: failed to open socket: %w", errOwn, err)
+	}
+	if errno := connect(fd, &target); errno != 0 && errno != unix.EINPROGRESS {
+		_ = unix.Close(fd)
+		return nil, failure("connect", errno)
+	}
+	file := os.NewFile(uintptr(fd), "socket")
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: failed to use socket: %w", errOwn, err)
+	}
+	return conn, nil
+}
+
+// established waits until a connection is up, or its deadline.
+func established(conn net.Conn) error {
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var result error
+	err = raw.Write(func(fd uintptr) bool {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+		if n, err := unix.Poll(ready, 0); n == 0 || errors.Is(err, unix.EINTR) {
+			return false
+		}
+		errno, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)
+		switch {
+		case err != nil:
+			result = err
+		case errno != 0:
+			result = unix.Errno(errno)
+		}
+		return true
+	})
+	return errors.Join(err, result)
 }
