@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"recuse/lab/load"
+)
+
+// The ways in which a question ended, from the bottom of a stack to its top.
+const (
+	lost = iota
+	bad
+	stalled
+	answered
+	outcomes
+)
+
+// outcomeNames are their names, and their classes on the page.
+var outcomeNames = [outcomes]string{"lost", "bad", "stalled", "answered"}
+
+// outcomeOf sorts a question.
+func outcomeOf(r load.Record) int {
+	switch {
+	case r.Lost():
+		return lost
+	case r.Bad():
+		return bad
+	case r.Stalled():
+		return stalled
+	}
+	return answered
+}
+
+// bins are a run's questions, counted by time.
+type bins struct {
+	axis
+	ends    [][outcomes]int  // by when they were meant to be asked
+	slowest []time.Duration  // of those that were answered, by the same
+	nodes   map[string][]int // answers by when they came
+	cut     int              // questions outside of the axis
+}
+
+// newBins counts records.
+func newBins(a axis, records []load.Record) bins {
+	b := bins{axis: a, ends: make([][outcomes]int, a.bins), slowest: make([]time.Duration, a.bins), nodes: map[string][]int{}}
+	for _, r := range records {
+		b.add(r)
+	}
+	return b
+}
+
+// add counts one record.
+func (b *bins) add(r load.Record) {
+	if i, ok := b.bin(r.Intended); ok {
+		b.ends[i][outcomeOf(r)]++
+		if !r.Lost() {
+			b.slowest[i] = max(b.slowest[i], r.Felt())
+		}
+	} else {
+		b.cut++
+	}
+	if i, ok := b.bin(r.Ended); ok && !r.Lost() {
+		name := nodeName(r.Node)
+		if b.nodes[name] == nil {
+			b.nodes[name] = make([]int, b.axis.bins)
+		}
+		b.nodes[name][i]++
+	}
+}
+
+// top is the most questions in one bin.
+func (b bins) top() int {
+	most := 0
+	for _, e := range b.ends {
+		most = max(most, total(e))
+	}
+	return most
+}
+
+// total is all questions of a bin.
+func total(e [outcomes]int) int { return e[lost] + e[bad] + e[stalled] + e[answered] }
+
+// topNode is the most answers of one node in one bin.
+func (b bins) topNode() int {
+	most := 0
+	for _, n := range b.nodes {
+		most = max(most, slices.Max(n))
+	}
+	return most
+}
+
+// area is a filled shape of a chart, drawn in bins by chartHeight.
+type area struct{ Class, D string }
+
+// chartHeight is the height of every chart in its own units.
+const chartHeight = 100
+
+// leastHeight is that of a value above zero, so that a single lost question is
+// seen among thousands.
+const leastHeight = 3
+
+// stack draws the outcomes above each other, failures at the bottom where their
+// foot is level.
+func (b bins) stack() []area {
+	foot := make([]float64, b.axis.bins)
+	var areas []area
+	top := b.top()
+	for o := range outcomes {
+		head := slices.Clone(foot)
+		for i, e := range b.ends {
+			head[i] = min(foot[i]+height(e[o], top), chartHeight)
+		}
+		if d := shape(foot, head); d != "" {
+			areas = append(areas, area{outcomeNames[o], d})
+		}
+		foot = head
+	}
+	return areas
+}
+
+// height is the height of a count in a chart whose top is the most.
+func height(n, top int) float64 {
+	if n == 0 || top == 0 {
+		return 0
+	}
+	return max(float64(n)/float64(top)*chartHeight, leastHeight)
+}
+
+// nodeArea draws one node's answers, on the same scale for all nodes.
+func (b bins) nodeArea(name string) area {
+	head := make([]float64, b.axis.bins)
+	top := b.topNode()
+	for i, n := range b.nodes[name] {
+		head[i] = height(n, top)
+	}
+	return area{"node", shape(make([]float64, len(head)), head)}
+}
+
+// The scale of the slowest answers is logarithmic, from a millisecond to ten
+// seconds: four decades.
+const (
+	fastest = time.Millisecond
+	decades = 4
+)
+
+// slowArea draws the slowest answer of each bin.
+func (b bins) slowArea() area {
+	head := make([]float64, b.axis.bins)
+	for i, d := range b.slowest {
+		if d > 0 {
+			head[i] = logHeight(d)
+		}
+	}
+	return area{"slowest", shape(make([]float64, len(head)), head)}
+}
+
+// logHeight is the height of a time on the logarithmic scale.
+func logHeight(d time.Duration) float64 {
+	h := math.Log10(float64(d)/float64(fastest)) / decades * chartHeight
+	return min(max(h, leastHeight), chartHeight)
+}
+
+// shape is the path of the area between two step lines, a figure for each run
+// of bins where there is any area; "" if there is none. Its y grows downward.
+func shape(foot, head []float64) string {
+	var d strings.Builder
+	for i := 0; i < len(foot); i++ {
+		if head[i] <= foot[i] {
+			continue
+		}
+		end := i
+		for end < len(foot) && head[end] > foot[end] {
+			end++
+		}
+		fmt.Fprintf(&d, "M%d %sV%s", i, down(foot[i]), down(head[i]))
+		for j := i + 1; j < end; j++ {
+			if head[j] != head[j-1] {
+				fmt.Fprintf(&d, "H%dV%s", j, down(head[j]))
+			}
+		}
+		fmt.Fprintf(&d, "H%dV%s", end, down(foot[end-1]))
+		for j := end - 2; j >= i; j-- {
+			if foot[j] != foot[j+1] {
+				fmt.Fprintf(&d, "H%dV%s", j+1, down(foot[j]))
+			}
+		}
+		d.WriteString("z")
+		i = end
+	}
+	return d.String()
+}
+
+// down turns a height into a y.
+func down(h float64) string { return short(math.Round((chartHeight-h)*10) / 10) }
+
+// hit is a part of the chart that says its numbers under the pointer.
+type hit struct{ X, Width, Text string }
+
+// hits are the bins in which something failed.
+func (b bins) hits() []hit {
+	var all []hit
+	for i, e := range b.ends {
+		if total(e) == e[answered] {
+			continue
+		}
+		from := b.from.Add(time.Duration(i) * b.width)
+		text := fmt.Sprintf("from %s, for %s: %d asked", offset(from.Sub(b.zero)), seconds(b.width), total(e))
+		for o, n := range e {
+			if n > 0 && o != answered {
+				text += fmt.Sprintf(", %d %s", n, outcomeNames[o])
+			}
+		}
+		all = append(all, hit{percent(b.at(from)), percent(100 / float64(b.axis.bins)), text})
+	}
+	return all
+}
+
+// names are the nodes that answered, in order.
+func (b bins) names() []string { return slices.Sorted(maps.Keys(b.nodes)) }

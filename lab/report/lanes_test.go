@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recuse/lab/result"
+)
+
+// second is a moment of the tests' axis, which has forty seconds.
+func second(s float64) time.Time { return sampleStart.Add(time.Duration(s * float64(time.Second))) }
+
+// forty is that axis.
+func forty() axis {
+	return newAxis(result.Run{Phases: phases(10*time.Second, 20*time.Second, 10*time.Second)}, nil)
+}
+
+// spelled writes bands as text.
+func spelled(bands []band) []string {
+	var all []string
+	for _, b := range bands {
+		all = append(all, fmt.Sprintf("%g-%g %s %s", b.from.Sub(sampleStart).Seconds(), b.to.Sub(sampleStart).Seconds(), b.state, b.mood))
+	}
+	return all
+}
+
+func TestLanes(t *testing.T) {
+	events := []result.Event{
+		// In no order, as several watchers deliver them.
+		{At: second(12), Lane: "n1 stance", State: "withdrawn"},
+		{At: second(-5), Lane: "n1 stance", State: "announced"},
+		{At: second(12.5), Lane: "n1 stance", State: "withdrawn", Text: "the same again"},
+		{At: second(35), Lane: "n1 stance", State: "depreferred"},
+		{At: second(50), Lane: "n1 stance", State: "announced"},
+		{At: second(11), Lane: "n1 stance", Text: "a mark"},
+		{At: second(99), Lane: "n1 stance", Text: "a mark after the end"},
+		{At: second(1), Lane: result.LaneLab, Text: "not a lane"},
+	}
+	got := lanes(forty(), events)
+	if len(got) != 1 || got[0].name != "n1 stance" {
+		t.Fatalf("unexpected lanes: %+v", got)
+	}
+	want := []string{"0-12 announced good", "12-35 withdrawn out", "35-40 depreferred second"}
+	if diff := cmp.Diff(want, spelled(got[0].bands)); diff != "" {
+		t.Errorf("unexpected bands (-want +got):\n%s", diff)
+	}
+	if len(got[0].marks) != 1 || got[0].marks[0].text != "a mark" {
+		t.Errorf("unexpected marks: %v", got[0].marks)
+	}
+}
+
+func TestLaneOrder(t *testing.T) {
+	var events []result.Event
+	for _, l := range []string{"n10 bfd", "n2 bgp", "n2 checks", "n2 odd", "n2 stance", "n10 checks", "router routes", "n2 bfd"} {
+		events = append(events, result.Event{At: second(0), Lane: l, State: "x"})
+	}
+	var got []string
+	for _, l := range lanes(forty(), events) {
+		got = append(got, l.name)
+	}
+	want := []string{"router routes", "n2 checks", "n2 stance", "n2 bgp", "n2 bfd", "n2 odd", "n10 checks", "n10 bfd"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unexpected order (-want +got):\n%s", diff)
+	}
+}
+
+func TestMood(t *testing.T) {
+	for state, want := range map[string]mood{
+		"announced": moodGood, "UP": moodGood, "Established": moodGood, "ESTABLISHED": moodGood, "ok": moodGood,
+		"depreferred": moodWarn, "sick": moodWarn, "slow": moodWarn,
+		"withdrawn": moodBad, "dead": moodBad, "DOWN": moodBad, "Idle": moodBad, "0 next hops": moodBad, "none": moodBad, "no next hop": moodBad,
+		"unknown": moodUnknown, "2 next hops": moodPlain, "10 next hops": moodPlain, "": moodPlain, "anything": moodPlain,
+	} {
+		if got := moodOf(state); got != want {
+			t.Errorf("%q: unexpected mood %q, want %q", state, got, want)
+		}
+	}
+}
+
+// TestRestlessLane: a lane that changes all the time is bounded, and its bad
+// moments are not averaged away.
+func TestRestlessLane(t *testing.T) {
+	var events []result.Event
+	for i := range 20000 {
+		events = append(events, result.Event{At: second(float64(i) / 500), Lane: "n1 stance", State: "announced"})
+		if i%10 == 5 {
+			events[i].State = "withdrawn"
+		}
+	}
+	l := lanes(forty(), events)[0]
+	if len(l.bands) == 0 || len(l.bands) > maxBands {
+		t.Fatalf("unexpected number of bands: %d", len(l.bands))
+	}
+	for _, b := range l.bands {
+		if b.state != "withdrawn" {
+			t.Errorf("unexpected state %q of a span that was withdrawn ten times", b.state)
+		}
+	}
+	if got, want := l.bands[len(l.bands)-1].to, second(40); got.Before(want.Add(-100 * time.Millisecond)) {
+		t.Errorf("bands end at %s, want %s", got, want)
+	}
+}
+
+// TestManyLanes bounds their number and their bands together.
+func TestManyLanes(t *testing.T) {
+	var events []result.Event
+	for n := range 200 {
+		for i := range 100 {
+			events = append(events, result.Event{At: second(float64(i) / 3), Lane: fmt.Sprintf("n%d stance", n), State: fmt.Sprint(i)})
+		}
+	}
+	got := lanes(forty(), events)
+	total := 0
+	for _, l := range got {
+		total += len(l.bands)
+	}
+	if len(got) != maxLanes || total > maxBands {
+		t.Errorf("unexpected size: %d lanes, %d bands", len(got), total)
+	}
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"recuse/lab/load"
+	"recuse/lab/result"
+)
+
+// table is all runs in the order of the report, and the cells that they make.
+type table struct {
+	runs   []numbered
+	groups []group
+	legend []meaning
+}
+
+// numbered is a run with its number in the report, from 1.
+type numbered struct {
+	result.Run
+	number int
+	label  string // of its setup
+	void   []string
+}
+
+// counts reports whether the run's figures say something.
+func (n numbered) counts() bool { return len(n.void) == 0 && n.LeftOut == "" }
+
+// group is the cells of one scenario.
+type group struct {
+	scenario, title string
+	cells           []cell
+}
+
+// cell is the runs of one scenario on one setup.
+type cell struct {
+	label string
+	runs  []numbered
+}
+
+// meaning says what a label stands for.
+type meaning struct{ label, text string }
+
+// newTable orders runs and puts them into cells: scenarios in the order in
+// which they were first run, setups by design.
+func newTable(runs []result.Run) table {
+	label := labels(runs)
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, func(a, b result.Run) int { return a.Started.Compare(b.Started) })
+	first := map[string]int{}
+	for i, r := range sorted {
+		if _, ok := first[r.Scenario]; !ok {
+			first[r.Scenario] = i
+		}
+	}
+	slices.SortStableFunc(sorted, func(a, b result.Run) int {
+		return cmp.Or(first[a.Scenario]-first[b.Scenario], byDesign(a.Setup, b.Setup, label))
+	})
+	var t table
+	for i, r := range sorted {
+		t.add(numbered{Run: r, number: i + 1, label: label[r.Setup], void: voids(r)})
+	}
+	for s, l := range label {
+		t.legend = append(t.legend, meaning{l, describe(s)})
+	}
+	slices.SortFunc(t.legend, func(a, b meaning) int {
+		return cmp.Or(cmp.Compare(place(design(a.label)), place(design(b.label))), cmp.Compare(a.label, b.label))
+	})
+	return t
+}
+
+// design is the design that a label begins with.
+func design(label string) string {
+	d, _, _ := strings.Cut(label, ", ")
+	return d
+}
+
+// add puts the next run, in order, into its cell.
+func (t *table) add(r numbered) {
+	t.runs = append(t.runs, r)
+	if n := len(t.groups); n == 0 || t.groups[n-1].scenario != r.Scenario {
+		t.groups = append(t.groups, group{scenario: r.Scenario, title: r.Title})
+	}
+	g := &t.groups[len(t.groups)-1]
+	if n := len(g.cells); n == 0 || g.cells[n-1].label != r.label {
+		g.cells = append(g.cells, cell{label: r.label})
+	}
+	c := &g.cells[len(g.cells)-1]
+	c.runs = append(c.runs, r)
+}
+
+// voids says why a run says nothing: its own word, the generator's, and every
+// proof that failed, each once.
+func voids(r result.Run) []string {
+	if r.LeftOut != "" {
+		return nil
+	}
+	var why []string
+	for _, w := range []string{r.Void, r.Figures.Void} {
+		if w != "" && !slices.ContainsFunc(why, func(o string) bool { return strings.Contains(o, w) }) {
+			why = append(why, w)
+		}
+	}
+	for _, p := range r.Proof {
+		if !p.Holds && !slices.ContainsFunc(why, func(o string) bool { return strings.Contains(o, p.Claim) }) {
+			why = append(why, fmt.Sprintf("no proof: %s (%s)", p.Claim, p.Evidence))
+		}
+	}
+	return why
+}
+
+// good are the cell's runs that count.
+func (c cell) good() []numbered {
+	return slices.DeleteFunc(slices.Clone(c.runs), func(n numbered) bool { return !n.counts() })
+}
+
+// size says how many runs the cell is made of, and how many it is not.
+func (c cell) size() string {
+	void, out := 0, 0
+	for _, r := range c.runs {
+		switch {
+		case r.LeftOut != "":
+			out++
+		case !r.counts():
+			void++
+		}
+	}
+	good := len(c.runs) - void - out
+	var parts []string
+	if good > 0 {
+		parts = append(parts, number(good))
+	}
+	if void > 0 {
+		parts = append(parts, number(void)+" void")
+	}
+	if out > 0 {
+		parts = append(parts, "left out")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// column is one figure of the table.
+type column struct {
+	name, help string
+	of         func(load.Figures) int64
+	spell      func(int64) string
+	// quiet columns are shown only if some run has something in them.
+	quiet bool
+}
+
+// count and span make columns of counts and of durations.
+func count(name, help string, of func(load.Figures) int) column {
+	return column{name, help, func(f load.Figures) int64 { return int64(of(f)) },
+		func(v int64) string { return number(int(v)) }, false}
+}
+
+func span(name, help string, of func(load.Figures) time.Duration) column {
+	return column{name, help, func(f load.Figures) int64 { return int64(of(f)) },
+		func(v int64) string { return seconds(time.Duration(v)) }, false}
+}
+
+// quiet makes a column quiet.
+func quiet(c column) column {
+	c.quiet = true
+	return c
+}
+
+// columns are all of them; their help is the report's list of words.
+var columns = []column{
+	count("asked", "questions that the clients asked", func(f load.Figures) int { return f.Asked }),
+	count("lost", "questions that got no answer before the client gave up", func(f load.Figures) int { return f.Lost }),
+	quiet(count("bad", "questions answered with SERVFAIL or REFUSED", func(f load.Figures) int { return f.Bad })),
+	count("stalled", fmt.Sprintf("questions answered well, but more than %g s after the client meant to ask", load.StalledAfter.Seconds()),
+		func(f load.Figures) int { return f.Stalled }),
+	outage,
+	span("worst gap", "the longest time between two questions of one client that went well", func(f load.Figures) time.Duration { return f.WorstGap }),
+	quiet(count("moved", "answers that came from another node than before, though that node was up", func(f load.Figures) int { return f.Moved })),
+	quiet(count("resets", "TCP connections that broke under the client", func(f load.Figures) int { return f.Resets })),
+}
+
+// outage is the figure that matters most.
+var outage = span("felt outage", "the time during which at least one question of the client that was hurt worst was failing: lost, bad or stalled",
+	func(f load.Figures) time.Duration { return f.Outage })
+
+// shown are the columns that have something to say about the runs that count.
+func (t table) shown() []column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+		return c.quiet && !slices.ContainsFunc(t.runs, func(r numbered) bool { return r.counts() && c.of(r.Figures) != 0 })
+	})
+}
+
+// figure spells a column's median over the runs that count, and the worst in
+// brackets where it differs; a dash if no run counts.
+func (c cell) figure(col column) string {
+	median, worst, ok := c.middle(col)
+	switch {
+	case !ok:
+		return "–"
+	case median == worst || col.name == columns[0].name:
+		return col.spell(median)
+	case col.spell(median) == col.spell(worst):
+		return col.spell(median)
+	}
+	return fmt.Sprintf("%s (%s)", col.spell(median), col.spell(worst))
+}
+
+// middle is a column's median and worst over the runs that count. Of an even
+// number the median is the lower of the middle two, which really happened.
+func (c cell) middle(col column) (median, worst int64, ok bool) {
+	var values []int64
+	for _, r := range c.good() {
+		values = append(values, col.of(r.Figures))
+	}
+	if len(values) == 0 {
+		return 0, 0, false
+	}
+	slices.Sort(values)
+	return values[(len(values)-1)/2], values[len(values)-1], true
+}
