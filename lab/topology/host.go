@@ -13,6 +13,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"recuse/lab/cable"
 )
 
 // Host is one box of the lab: a namespace, a directory and its processes.
@@ -29,7 +31,8 @@ type Host struct {
 // port is one interface of a host and its other end on a bridge.
 type port struct {
 	segment segment
-	far     string // name in the switch's namespace
+	far     string       // name of the end on the bridge, in the switch's namespace
+	cable   *cable.Cable // between the interface and far; nil: they are one veth
 }
 
 // newHost makes the host's directory and namespace.

@@ -178,14 +178,19 @@ func (l *Lab) raiseNodes(ctx context.Context) error {
 
 // tearDown ends the processes of all hosts at once, then takes the hosts away.
 func (l *Lab) tearDown() error {
-	errs := make([]error, len(l.hosts))
+	errs := make([]error, len(l.hosts), len(l.hosts)+len(l.Nodes))
 	var wg sync.WaitGroup
 	for i, h := range l.hosts {
 		wg.Go(func() { errs[i] = h.end() })
 	}
 	wg.Wait()
 	for i, h := range l.hosts {
-		errs[i] = errors.Join(errs[i], h.Namespace.close())
+		errs[i] = errors.Join(errs[i], h.cut(), h.Namespace.close())
+	}
+	for _, n := range l.Nodes {
+		if n.gate != nil {
+			errs = append(errs, n.gate.Close())
+		}
 	}
 	return errors.Join(errors.Join(errs...), l.run.close(l.options.Keep))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"recuse/lab/authority"
+	"recuse/lab/topology/gate"
 )
 
 // Node is a box with a resolver and an agent.
@@ -28,6 +29,7 @@ type Node struct {
 
 	recuse    string
 	behaviour *authority.Client // of a switchable resolver, else nil
+	gate      *gate.Gate        // before unbound, once it has been made to behave
 	askAt     netip.Addr        // an address at which the resolver listens
 	tree      map[string]any
 }

@@ -63,16 +63,20 @@ func (f *fabric) connect(h *Host, s segment, addresses []netip.Prefix) error {
 // plug puts the host's ports on their bridges.
 func (f *fabric) plug(h *Host) error {
 	for _, p := range h.ports {
-		bridge, err := f.device(p.segment.name)
-		if err != nil {
-			return err
-		}
-		err = f.change(p.far, "plug in", func(l netlink.Link) error { return f.link.LinkSetMaster(l, bridge) })
-		if err != nil {
+		if err := f.master(p.far, p.segment); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// master puts one interface on a segment's bridge.
+func (f *fabric) master(device string, s segment) error {
+	bridge, err := f.device(s.name)
+	if err != nil {
+		return err
+	}
+	return f.change(device, "plug in", func(l netlink.Link) error { return f.link.LinkSetMaster(l, bridge) })
 }
 
 // unplug takes the host's ports off their bridges. Both ends keep their

@@ -7,6 +7,7 @@ import (
 
 	"recuse/lab/authority"
 	"recuse/lab/bench"
+	"recuse/lab/cable"
 	"recuse/lab/topology"
 )
 
@@ -64,13 +65,11 @@ func (n *node) Start(ctx context.Context) error {
 }
 
 // Answers makes the node's resolver answer so.
-func (n *node) Answers(context.Context, authority.Behaviour) error {
-	return fmt.Errorf("a resolver that answers badly: %w yet", bench.ErrUnsupported)
-}
+func (n *node) Answers(ctx context.Context, b authority.Behaviour) error { return n.Behave(ctx, b) }
 
 // Wire shapes the node's cable.
-func (n *node) Wire(context.Context, bench.Wire) error {
-	return fmt.Errorf("a shaped wire: %w yet", bench.ErrUnsupported)
+func (n *node) Wire(_ context.Context, w bench.Wire) error {
+	return n.Shape(cable.Shape{Delay: w.Delay, Loss: w.Loss, Cut: w.Cut})
 }
 
 // Drain takes the service out of the routing.
