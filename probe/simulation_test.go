@@ -127,14 +127,34 @@ func tripDelay(k stream, share float64, n, trial int) time.Duration {
 	return at
 }
 
-// back returns how long a server that was gray takes to be ok again.
-func back(share float64, trial int) time.Duration {
-	c := simulated()
-	c.Over /= 2
-	s := simulate(c, streams[0].make(source(trial), share))
-	s.verdict = Verdict{Level: Slow, slow: evidence{score: DefaultThreshold, stuck: true}}
+// back returns how long a server of which a share was bad takes to be ok again
+// once another is.
+func back(was, share float64, trial int) time.Duration {
+	r := source(trial)
+	s := simulate(simulated(), streams[0].make(r, was))
 	s.run(patienceMost())
-	return s.now.Sub(epoch)
+	s.check.Over /= 2
+	s.server, s.shots = streams[0].make(r, share), nil
+	repaired := s.now
+	s.run(patienceMost())
+	return s.now.Sub(repaired)
+}
+
+// flaps returns how often within the time a server whose share of bad answers
+// stays the same is taken for well again.
+func flaps(share float64, span time.Duration) (n int) {
+	c := simulated()
+	s := simulate(c, streams[0].make(source(0), share))
+	for end := epoch.Add(span); s.now.Before(end); {
+		s.run(end.Sub(s.now))
+		s.check.Over = simulated().Over
+		if s.verdict.Level != OK {
+			s.check.Over /= 2
+		} else if s.now.Before(end) {
+			n++
+		}
+	}
+	return n
 }
 
 // spread returns the median and the 90th percentile for people.
@@ -268,14 +288,38 @@ func TestSimulationReturn(t *testing.T) {
 		trials = 2000
 	}
 	t.Logf("from the repair to the return, median / 90th percentile of %d", trials)
+	was := []float64{.30, .50, 1}
+	t.Log(cellsOf("still bad", "was 30 %", "was 50 %", "was 100 %"))
 	for _, share := range []float64{0, .01, .02, .05, .10, .15, .20, .30, .50} {
-		times := each(trials, func(i int) time.Duration { return back(share, i) })
-		t.Log(cellsOf(fmt.Sprintf("%.0f %%", 100*share), spread(times)))
-		if share == 0 && percentile(times, 100) > time.Minute {
-			t.Errorf("a server that is well returns after %v", percentile(times, 100))
+		cells := []string{fmt.Sprintf("%.0f %%", 100*share)}
+		for _, w := range was {
+			times := each(trials, func(i int) time.Duration { return back(w, share, i) })
+			cells = append(cells, spread(times))
+			if got := percentile(times, 100); share == 0 && got > time.Minute {
+				t.Errorf("a server that was %.0f %% bad and is well returns after %v", 100*w, got)
+			}
+			if got := percentile(times, 90); share == 0 && w == 1 && got > 20*time.Second {
+				t.Errorf("a server that was bad throughout and is well returns after %v", got)
+			}
 		}
-		if got := percentile(times, 10); share >= .30 && got < 10*time.Minute {
-			t.Errorf("a server %.0f %% bad returns after %v", 100*share, got)
+		t.Log(cellsOf(cells...))
+	}
+}
+
+// TestSimulationFlaps prints how often a server that stays bad is taken for well,
+// and proves that this is rare where it is to be left for good.
+func TestSimulationFlaps(t *testing.T) {
+	span := 24 * time.Hour
+	if *simulateFull {
+		span = 365 * 24 * time.Hour
+	}
+	t.Logf("returns in a day, from %.0f days", span.Hours()/24)
+	for _, share := range []float64{.15, .20, .30, .40, .50, .70, 1} {
+		n := flaps(share, span)
+		day := float64(n) * 24 / span.Hours()
+		t.Log(cellsOf(fmt.Sprintf("%.0f %%", 100*share), fmt.Sprintf("%.2f", day)))
+		if share >= .30 && day > 6 {
+			t.Errorf("%.0f %% bad: %.2f returns in a day", 100*share, day)
 		}
 	}
 }

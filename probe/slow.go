@@ -27,6 +27,9 @@ const (
 	slowStall = time.Second
 	// watchPace is the time between steady probes while there is some evidence.
 	watchPace = 150 * time.Millisecond
+	// shareMost bounds the share of bad samples that the way back is weighed
+	// against: a server that was bad throughout may come back half well.
+	shareMost = 0.50
 	// causesMost is over how many bad samples their causes are weighed.
 	causesMost = 20
 )
@@ -64,6 +67,13 @@ func (t SlowTest) bad() float64 { return math.Log(t.ActAt / t.Tolerate) }
 // good is by how much a good sample speaks for the share let pass.
 func (t SlowTest) good() float64 { return math.Log((1 - t.Tolerate) / (1 - t.ActAt)) }
 
+// back is the test of the way back from a verdict that a share of bad samples
+// led to: it asks whether as few are bad as are let pass, or still as many.
+func (t SlowTest) back(share float64) SlowTest {
+	t.ActAt = max(t.ActAt, min(share, shareMost))
+	return t
+}
+
 // fault is why a sample is bad.
 type fault uint8
 
@@ -79,7 +89,9 @@ const (
 // The score is the weight of the evidence that as many samples are bad as are
 // acted on, rather than as few as are let pass. It is never below zero and
 // never above the threshold. Reaching the threshold is the verdict; coming back
-// to zero, by the same steps, ends it.
+// to zero ends it. The steps of the way back are those of a test against the
+// share that led to the verdict: the worse it was, the sooner a row of good
+// samples says that it is over.
 //
 // Samples that lie together are not independent: a stall of 200 ms makes every
 // probe late that suspicion sends into it. So within one slot the score rises by
@@ -89,7 +101,8 @@ const (
 // do all of them count, since a stall that long is what the test is to find.
 type evidence struct {
 	score float64
-	stuck bool // the verdict stands
+	stuck bool    // the verdict stands
+	share float64 // of bad samples that led to it
 
 	began  time.Time // the first bad sample since the score was zero
 	slots  int       // in how many slots bad samples lay since
@@ -117,6 +130,7 @@ func (e evidence) good(t SlowTest, at time.Time) evidence {
 	e.since, e.run, e.held = time.Time{}, 0, 0
 	least := 0.0
 	if e.stuck {
+		t = t.back(e.share)
 		least = max(0, e.base-t.good())
 	}
 	e.score = max(least, e.score-t.good())
@@ -131,6 +145,9 @@ func (e evidence) bad(t SlowTest, f fault, at time.Time) evidence {
 	e = e.enter(at)
 	fresh := e.since.IsZero() || !e.dirty && e.run < runSlots
 	e = e.note(f, at)
+	if e.stuck {
+		t = t.back(e.share)
+	}
 	step := t.bad()
 	switch {
 	case e.stuck:
@@ -149,7 +166,7 @@ func (e evidence) bad(t SlowTest, f fault, at time.Time) evidence {
 	}
 	e.score = min(e.score+step, t.Threshold)
 	if e.score >= t.Threshold && e.slots >= slowSlots && at.Sub(e.began) >= slowStall {
-		e.stuck = true
+		e.stuck, e.share = true, float64(e.bads)/float64(e.all)
 	}
 	return e
 }

@@ -79,26 +79,32 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestEvidenceBack proves that the way back is as long as the way there: it
-// takes as many good samples as weigh the threshold, and a bad one costs as much
-// as it does on the way there; and that samples close together count as one.
+// TestEvidenceBack proves that the way back takes as many good samples as weigh
+// the threshold against the share of bad ones that led to the verdict, half of
+// them at most; and that samples close together count as one.
 func TestEvidenceBack(t *testing.T) {
 	tests := []struct {
 		name    string
+		before  string // of the way there
 		gap     int
 		samples string
 		stuck   bool
 	}{
-		{"39 good ones", 1000, repeat(".", 39), true},
-		{"40 good ones", 1000, repeat(".", 40), false},
-		{"one bad one at the end", 1000, repeat(".", 39) + "l......", true},
-		{"good again after that", 1000, repeat(".", 39) + "l.......", false},
-		{"40 good ones within 4 s", 100, repeat(".", 40), true},
-		{"120 good ones within 12 s", 100, repeat(".", 120), false},
+		{"all were bad: 18 good ones", "llllllllllll", 1000, repeat(".", 18), true},
+		{"19 good ones", "llllllllllll", 1000, repeat(".", 19), false},
+		{"one bad one near the end", "llllllllllll", 1000, repeat(".", 18) + "l....", true},
+		{"good again after that", "llllllllllll", 1000, repeat(".", 18) + "l.....", false},
+		{"19 good ones within 2 s", "llllllllllll", 100, repeat(".", 19), true},
+		{"57 good ones within 6 s", "llllllllllll", 100, repeat(".", 57), false},
+		{"4 of 10 were bad: 20 good ones", repeat("l..l.", 8), 1000, repeat(".", 20), true},
+		{"30 good ones", repeat("l..l.", 8), 1000, repeat(".", 30), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, next := feed(evidence{}, standard, 0, 1000, "llllllllllll")
+			e, next := feed(evidence{}, standard, 0, 1000, tt.before)
+			if !e.stuck {
+				t.Fatalf("no verdict before: %+v", e)
+			}
 			e, _ = feed(e, standard, next, tt.gap, tt.samples)
 			if e.stuck != tt.stuck {
 				t.Errorf("the verdict stands: %v, want %v, at %.2f", e.stuck, tt.stuck, e.score)

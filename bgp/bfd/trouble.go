@@ -25,7 +25,11 @@ func (s Status) Trouble() string {
 		return fmt.Sprintf("the peer was never heard: it has no BFD session with %v, "+
 			"or a firewall drops UDP port %d", s.us(), s.port())
 	}
-	return fmt.Sprintf("the peer has not been heard since %s", s.LastHeard.Format("15:04:05"))
+	since := s.LastHeard.Format("15:04:05")
+	if n := len(s.History); n > 0 && s.History[n-1].Reason == ReasonPeerAdminDown {
+		return "the peer's operator has taken it down; its last word was at " + since
+	}
+	return "the peer has not been heard since " + since
 }
 
 // heardTrouble is Trouble while the peer is heard.
