@@ -201,23 +201,39 @@ func down(h float64) string { return short(math.Round((chartHeight-h)*10) / 10) 
 // hit is a part of the chart that says its numbers under the pointer.
 type hit struct{ X, Width, Text string }
 
-// hits are the bins in which something failed.
+// maxHits bounds the parts of a chart that say their numbers.
+const maxHits = 60
+
+// hits are the parts in which something failed, each a bin or a few.
 func (b bins) hits() []hit {
 	var all []hit
-	for i, e := range b.ends {
-		if total(e) == e[answered] {
+	step := (b.axis.bins + maxHits - 1) / maxHits
+	for i := 0; i < b.axis.bins; i += step {
+		var sum [outcomes]int
+		for _, e := range b.ends[i:min(i+step, b.axis.bins)] {
+			for o, n := range e {
+				sum[o] += n
+			}
+		}
+		if total(sum) == sum[answered] {
 			continue
 		}
 		from := b.from.Add(time.Duration(i) * b.width)
-		text := fmt.Sprintf("from %s, for %s: %d asked", offset(from.Sub(b.zero)), seconds(b.width), total(e))
-		for o, n := range e {
-			if n > 0 && o != answered {
-				text += fmt.Sprintf(", %d %s", n, outcomeNames[o])
-			}
-		}
-		all = append(all, hit{percent(b.at(from)), percent(100 / float64(b.axis.bins)), text})
+		all = append(all, hit{percent(b.at(from)), percent(float64(step) / float64(b.axis.bins) * 100),
+			fmt.Sprintf("from %s, for %s: %s", offset(from.Sub(b.zero)), seconds(time.Duration(step)*b.width), numbers(sum))})
 	}
 	return all
+}
+
+// numbers says how many questions ended how.
+func numbers(e [outcomes]int) string {
+	text := fmt.Sprintf("%d asked", total(e))
+	for o, n := range e {
+		if n > 0 && o != answered {
+			text += fmt.Sprintf(", %d %s", n, outcomeNames[o])
+		}
+	}
+	return text
 }
 
 // names are the nodes that answered, in order.

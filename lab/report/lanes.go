@@ -11,9 +11,9 @@ import (
 
 // Bounds of the lanes of one picture.
 const (
-	maxLanes = 48
-	maxBands = 700 // of all lanes together
-	minBands = 12  // of one lane
+	maxLanes = 40
+	maxBands = 260 // of all lanes together
+	maxMarks = 10  // of one lane
 )
 
 // mood is how good a state is, which its look on the page says without colour:
@@ -74,9 +74,10 @@ type moment struct {
 	text string
 }
 
-// lanes makes lanes of a run's events, the lab's own apart. A lane begins with
-// its first event, since nothing is known of it before.
-func lanes(a axis, events []result.Event) []lane {
+// lanes makes lanes of a run's events, the lab's own apart, and says how many
+// more there would be. A lane begins with its first event, since nothing is
+// known of it before.
+func lanes(a axis, events []result.Event) (all []lane, hidden int) {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b result.Event) int { return a.At.Compare(b.At) })
 	byName := map[string]*lane{}
@@ -94,18 +95,33 @@ func lanes(a axis, events []result.Event) []lane {
 		l.add(e)
 	}
 	slices.SortStableFunc(names, byParty)
-	names = names[:min(len(names), maxLanes)]
-	var all []lane
-	for _, n := range names {
-		l := *byName[n]
-		l.close(a)
-		if columns := max(maxBands/len(names), minBands); len(l.bands) > columns {
-			l.bands = merge(a, l.bands, columns)
-		}
-		l.marks = l.marks[:min(len(l.marks), maxBands/len(names))]
-		all = append(all, l)
+	hidden = max(len(names)-maxLanes, 0)
+	names = names[:len(names)-hidden]
+	all = make([]lane, len(names))
+	for i, n := range names {
+		all[i] = *byName[n]
+		all[i].close(a)
+		all[i].marks = all[i].marks[:min(len(all[i].marks), maxMarks)]
 	}
-	return all
+	limit(a, all)
+	return all, hidden
+}
+
+// limit shares maxBands out: a lane that needs few leaves the rest to the
+// others, and those that need more than their share are drawn in columns.
+func limit(a axis, all []lane) {
+	order := make([]*lane, len(all))
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortStableFunc(order, func(a, b *lane) int { return len(a.bands) - len(b.bands) })
+	left := maxBands
+	for i, l := range order {
+		if share := left / (len(order) - i); len(l.bands) > share {
+			l.bands = merge(a, l.bands, share)
+		}
+		left -= len(l.bands)
+	}
 }
 
 // add puts the next event in; one that repeats the state is no new band.

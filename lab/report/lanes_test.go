@@ -39,7 +39,7 @@ func TestLanes(t *testing.T) {
 		{At: second(99), Lane: "n1 stance", Text: "a mark after the end"},
 		{At: second(1), Lane: result.LaneLab, Text: "not a lane"},
 	}
-	got := lanes(forty(), events)
+	got, _ := lanes(forty(), events)
 	if len(got) != 1 || got[0].name != "n1 stance" {
 		t.Fatalf("unexpected lanes: %+v", got)
 	}
@@ -58,7 +58,8 @@ func TestLaneOrder(t *testing.T) {
 		events = append(events, result.Event{At: second(0), Lane: l, State: "x"})
 	}
 	var got []string
-	for _, l := range lanes(forty(), events) {
+	found, _ := lanes(forty(), events)
+	for _, l := range found {
 		got = append(got, l.name)
 	}
 	want := []string{"router routes", "n2 checks", "n2 stance", "n2 bgp", "n2 bfd", "n2 odd", "n10 checks", "n10 bfd"}
@@ -90,7 +91,8 @@ func TestRestlessLane(t *testing.T) {
 			events[i].State = "withdrawn"
 		}
 	}
-	l := lanes(forty(), events)[0]
+	found, _ := lanes(forty(), events)
+	l := found[0]
 	if len(l.bands) == 0 || len(l.bands) > maxBands {
 		t.Fatalf("unexpected number of bands: %d", len(l.bands))
 	}
@@ -112,12 +114,12 @@ func TestManyLanes(t *testing.T) {
 			events = append(events, result.Event{At: second(float64(i) / 3), Lane: fmt.Sprintf("n%d stance", n), State: fmt.Sprint(i)})
 		}
 	}
-	got := lanes(forty(), events)
+	got, hidden := lanes(forty(), events)
 	total := 0
 	for _, l := range got {
 		total += len(l.bands)
 	}
-	if len(got) != maxLanes || total > maxBands {
+	if len(got) != maxLanes || hidden != 200-maxLanes || total > maxBands {
 		t.Errorf("unexpected size: %d lanes, %d bands", len(got), total)
 	}
 }

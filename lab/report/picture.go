@@ -31,9 +31,11 @@ const (
 // Bounds of the texts beside a picture.
 const (
 	maxActions = 40
-	maxEvents  = 150
-	maxText    = 300
-	maxLabel   = 13 // characters of a row's name
+	maxEvents  = 80
+	maxText    = 200 // characters
+	maxTitle   = 90  // of what a band says under the pointer
+	maxState   = 40
+	maxLabel   = 13 // of a row's name
 	maxNodes   = 16 // rows of nodes that answered
 )
 
@@ -55,6 +57,7 @@ type picture struct {
 	Each    string   // width of a bin
 	Desc    string
 	Cut     int // questions outside of the picture
+	Hidden  int // lanes for which there is no room
 	Events  []eventLine
 	More    int // events not listed
 }
@@ -121,7 +124,8 @@ func newPicture(r result.Run, records []load.Record) picture {
 		p.Slow = &row{Y: y, Height: slowRow, Label: "slowest", Area: &slow}
 		y += slowRow + rowGap
 	}
-	found := lanes(a, r.Events)
+	found, hidden := lanes(a, r.Events)
+	p.Hidden = hidden
 	y = p.addRows(a, b, found, y)
 	p.Plot = y
 	p.Height = y + axisRow
@@ -245,7 +249,7 @@ func (r *row) fill(a axis, l lane) {
 		width := a.at(b.to) - x
 		v := bandView{X: percent(x), Width: percent(max(width, leastBand)), Mood: b.mood, Title: title(a, b)}
 		if width >= textBand {
-			v.Text = cut(clean(b.state), 40)
+			v.Text = cut(clean(b.state), maxState)
 		}
 		if width < leastBand {
 			slim = append(slim, v)
@@ -255,7 +259,7 @@ func (r *row) fill(a axis, l lane) {
 	}
 	r.Bands = append(r.Bands, slim...)
 	for _, m := range l.marks {
-		r.Marks = append(r.Marks, markView{percent(a.at(m.at)), cut(clean(offset(m.at.Sub(a.zero))+" "+m.text), maxText)})
+		r.Marks = append(r.Marks, markView{percent(a.at(m.at)), cut(clean(offset(m.at.Sub(a.zero))+" "+m.text), maxTitle)})
 	}
 }
 
@@ -265,7 +269,7 @@ func title(a axis, b band) string {
 	if b.text != "" {
 		s += ": " + b.text
 	}
-	return cut(clean(s), 120)
+	return cut(clean(s), maxTitle)
 }
 
 // describe says the picture in words, for those who do not see it: what the lab
@@ -280,9 +284,9 @@ func (p picture) describe(a axis, found []lane) string {
 		if len(l.bands) == 0 {
 			continue
 		}
-		fmt.Fprintf(&s, " %s: %s", cut(clean(l.name), maxText), cut(clean(l.bands[0].state), 40))
+		fmt.Fprintf(&s, " %s: %s", cut(clean(l.name), maxText), cut(clean(l.bands[0].state), maxState))
 		for _, b := range l.bands[1:min(len(l.bands), 6)] {
-			fmt.Fprintf(&s, ", %s at %s", cut(clean(b.state), 40), offset(b.from.Sub(a.zero)))
+			fmt.Fprintf(&s, ", %s at %s", cut(clean(b.state), maxState), offset(b.from.Sub(a.zero)))
 		}
 		s.WriteString(".")
 	}

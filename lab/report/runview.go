@@ -12,9 +12,9 @@ import (
 
 // Bounds of a run's lists.
 const (
-	maxProofs   = 60
-	maxLines    = 80   // of notes, of settings
-	maxEvidence = 1500 // characters of one piece of evidence
+	maxProofs   = 25
+	maxLines    = 50  // of notes, of settings
+	maxEvidence = 600 // characters of one piece of evidence
 )
 
 // runView is a run on the page.
@@ -29,6 +29,7 @@ type runView struct {
 	Picture                *picture
 	Trouble                string // why there is no picture
 	Proofs                 []proof
+	MoreProofs             int // not listed
 	Notes                  []string
 	Phases                 []phaseLine
 	Settings               []string
@@ -62,6 +63,7 @@ func newRunView(r numbered, records func(result.Run) ([]load.Record, error)) run
 	for _, p := range r.Proof[:min(len(r.Proof), maxProofs)] {
 		v.Proofs = append(v.Proofs, proof{p.Holds, cut(clean(p.Claim), maxText), cut(clean(p.Evidence), maxEvidence)})
 	}
+	v.MoreProofs = len(r.Proof) - len(v.Proofs)
 	v.Phases = phaseLines(r.Run)
 	loaded, err := records(r.Run)
 	if err != nil {
