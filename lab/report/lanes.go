@@ -130,13 +130,18 @@ func (l *lane) add(e result.Event) {
 		l.marks = append(l.marks, moment{e.At, e.Text})
 		return
 	}
+	b := band{from: e.At, state: e.State, text: e.Text, mood: moodOf(e.State)}
+	if b.mood == moodPlain && e.Text != "" && len(e.Text) <= maxState {
+		// A value says little without its particulars, such as whose next hops.
+		b.state, b.text = e.State+": "+e.Text, ""
+	}
 	if n := len(l.bands); n > 0 {
-		if l.bands[n-1].state == e.State {
+		if l.bands[n-1].state == b.state {
 			return
 		}
 		l.bands[n-1].to = e.At
 	}
-	l.bands = append(l.bands, band{from: e.At, state: e.State, text: e.Text, mood: moodOf(e.State)})
+	l.bands = append(l.bands, b)
 }
 
 // close ends the last band with the axis, and cuts off what is outside of it.
@@ -195,7 +200,7 @@ func party(name string) (who, what string) {
 	return who, what
 }
 
-// byParty orders lanes: the router's first, then party by party.
+// byParty orders lanes: party by party, and those of one by kind.
 func byParty(a, b string) int {
 	whoA, whatA := party(a)
 	whoB, whatB := party(b)
@@ -203,12 +208,15 @@ func byParty(a, b string) int {
 		cmp.Compare(whatA, whatB))
 }
 
-// rank puts the router above the nodes.
+// before are the parties between the clients and the nodes, from the clients on.
+var before = []string{"relay", "router"}
+
+// rank puts those before the nodes above them.
 func rank(who string) int {
-	if who == "router" {
-		return 0
+	if i := slices.Index(before, who); i >= 0 {
+		return i
 	}
-	return 1
+	return len(before)
 }
 
 // natural orders names that end in numbers by them: n2 before n10.

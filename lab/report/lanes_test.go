@@ -54,7 +54,7 @@ func TestLanes(t *testing.T) {
 
 func TestLaneOrder(t *testing.T) {
 	var events []result.Event
-	for _, l := range []string{"n10 bfd", "n2 bgp", "n2 checks", "n2 odd", "n2 stance", "n10 checks", "router routes", "n2 bfd"} {
+	for _, l := range []string{"n10 bfd", "n2 bgp", "n2 checks", "n2 odd", "n2 stance", "n10 checks", "router routes", "n2 bfd", "relay 10.0.0.1"} {
 		events = append(events, result.Event{At: second(0), Lane: l, State: "x"})
 	}
 	var got []string
@@ -62,7 +62,7 @@ func TestLaneOrder(t *testing.T) {
 	for _, l := range found {
 		got = append(got, l.name)
 	}
-	want := []string{"router routes", "n2 checks", "n2 stance", "n2 bgp", "n2 bfd", "n2 odd", "n10 checks", "n10 bfd"}
+	want := []string{"relay 10.0.0.1", "router routes", "n2 checks", "n2 stance", "n2 bgp", "n2 bfd", "n2 odd", "n10 checks", "n10 bfd"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected order (-want +got):\n%s", diff)
 	}
@@ -78,6 +78,19 @@ func TestMood(t *testing.T) {
 		if got := moodOf(state); got != want {
 			t.Errorf("%q: unexpected mood %q, want %q", state, got, want)
 		}
+	}
+}
+
+// TestValues: of a state that is neither good nor bad, the particulars count.
+func TestValues(t *testing.T) {
+	events := []result.Event{{At: second(0), Lane: "router routes", State: "2 next hops", Text: "n1, n2"},
+		{At: second(10), Lane: "router routes", State: "2 next hops", Text: "n2, n3"},
+		{At: second(11), Lane: "router routes", State: "2 next hops", Text: "n2, n3"},
+		{At: second(20), Lane: "router routes", State: "0 next hops"}}
+	found, _ := lanes(forty(), events)
+	want := []string{"0-10 2 next hops: n1, n2 plain", "10-20 2 next hops: n2, n3 plain", "20-40 0 next hops out"}
+	if diff := cmp.Diff(want, spelled(found[0].bands)); diff != "" {
+		t.Errorf("unexpected bands (-want +got):\n%s", diff)
 	}
 }
 

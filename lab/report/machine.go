@@ -14,35 +14,50 @@ import (
 type box struct {
 	result.Machine
 	runs        []int // their numbers
+	programs    map[string][]version
 	first, last time.Time
 }
 
-// machines are the boxes of all runs, each once. Two states of one box, with
-// other versions on it, are two.
+// version is a version of a program, and the runs in which it took part.
+type version struct {
+	text string
+	runs []int
+}
+
+// machines are the boxes of all runs, each once, whatever programs took part.
 func (t table) machines() []box {
 	var all []box
 	for _, r := range t.runs {
 		i := slices.IndexFunc(all, func(b box) bool { return same(b.Machine, r.Machine) })
 		if i < 0 {
 			i = len(all)
-			all = append(all, box{Machine: r.Machine, first: r.Started, last: r.Started})
+			all = append(all, box{Machine: r.Machine, first: r.Started, last: r.Started, programs: map[string][]version{}})
 		}
-		b := &all[i]
-		b.runs = append(b.runs, r.number)
-		if r.Started.Before(b.first) {
-			b.first = r.Started
-		}
-		if r.Started.After(b.last) {
-			b.last = r.Started
-		}
+		all[i].add(r)
 	}
 	return all
 }
 
-// same reports whether two descriptions are of one box in one state.
+// add counts a run in.
+func (b *box) add(r numbered) {
+	b.runs = append(b.runs, r.number)
+	if r.Started.Before(b.first) {
+		b.first = r.Started
+	}
+	b.last = latest(b.last, r.Started)
+	for name, text := range r.Machine.Versions {
+		i := slices.IndexFunc(b.programs[name], func(v version) bool { return v.text == text })
+		if i < 0 {
+			i = len(b.programs[name])
+			b.programs[name] = append(b.programs[name], version{text: text})
+		}
+		b.programs[name][i].runs = append(b.programs[name][i].runs, r.number)
+	}
+}
+
+// same reports whether two descriptions are of one box with one system.
 func same(a, b result.Machine) bool {
-	return a.CPU == b.CPU && a.Cores == b.Cores && a.Memory == b.Memory && a.Kernel == b.Kernel &&
-		a.System == b.System && maps.Equal(a.Versions, b.Versions)
+	return a.CPU == b.CPU && a.Cores == b.Cores && a.Memory == b.Memory && a.Kernel == b.Kernel && a.System == b.System
 }
 
 // hardware says what the box is.
@@ -50,11 +65,20 @@ func (b box) hardware() string {
 	return clean(fmt.Sprintf("%s, %s, %.1f GiB", b.CPU, plural(b.Cores, "core", "cores"), float64(b.Memory)/(1<<30)))
 }
 
-// versions lists the programs in order.
+// versions lists the programs in order. One that changed between runs says in
+// which it was what.
 func (b box) versions() []string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(b.Versions)) {
-		all = append(all, clean(name+" "+b.Versions[name]))
+	for _, name := range slices.Sorted(maps.Keys(b.programs)) {
+		var texts []string
+		for _, v := range b.programs[name] {
+			text := v.text
+			if len(b.programs[name]) > 1 {
+				text += " (" + either(len(v.runs) == 1, "run ", "runs ") + spans(v.runs) + ")"
+			}
+			texts = append(texts, text)
+		}
+		all = append(all, cut(clean(name+" "+strings.Join(texts, " and ")), maxText))
 	}
 	return all
 }

@@ -243,10 +243,10 @@ const maxPage = 150 << 10
 // make a huge page.
 func TestPageSize(t *testing.T) {
 	s := frozen()
-	s.rate, s.clients = 2000, 50
+	s.rate, s.clients = 1000, 50
 	r, records := s.run()
-	for i := range 5000 {
-		at := second(float64(i) / 125)
+	for i := range 1500 {
+		at := second(float64(i) / 38)
 		for n := range 12 {
 			r.Events = append(r.Events, result.Event{At: at, Lane: fmt.Sprintf("n%d stance", n), State: []string{"announced", "withdrawn"}[i%2],
 				Text: strings.Repeat("long ", 100)})

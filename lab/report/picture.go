@@ -286,7 +286,7 @@ func (p picture) describe(a axis, found []lane) string {
 		}
 		fmt.Fprintf(&s, " %s: %s", cut(clean(l.name), maxText), cut(clean(l.bands[0].state), maxState))
 		for _, b := range l.bands[1:min(len(l.bands), 6)] {
-			fmt.Fprintf(&s, ", %s at %s", cut(clean(b.state), maxState), offset(b.from.Sub(a.zero)))
+			fmt.Fprintf(&s, "; %s at %s", cut(clean(b.state), maxState), offset(b.from.Sub(a.zero)))
 		}
 		s.WriteString(".")
 	}

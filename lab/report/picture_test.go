@@ -41,7 +41,7 @@ func TestPicture(t *testing.T) {
 	if len(p.Actions) != 2 || p.Actions[0].When != "+0.000 s" || p.Actions[0].X != "25%" {
 		t.Errorf("unexpected actions: %+v", p.Actions)
 	}
-	for _, want := range []string{"+0.000 s: n1 frozen", "router routes: 3 next hops, 2 next hops at +0.900 s", "n1 bfd: UP, DOWN at +0.840 s"} {
+	for _, want := range []string{"+0.000 s: n1 frozen", "router routes: 3 next hops: n1, n2, n3; 2 next hops: n2, n3 at +0.900 s", "n1 bfd: UP; DOWN at +0.840 s"} {
 		if !strings.Contains(p.Desc, want) {
 			t.Errorf("description lacks %q: %s", want, p.Desc)
 		}

@@ -94,9 +94,9 @@ func (s sample) serve(r *load.Record, since time.Duration, rng *rand.Rand) {
 // events are what the parties did.
 func (s sample) events() []result.Event {
 	ev := []result.Event{
-		{At: s.at(0), Lane: "router routes", State: "3 next hops", Text: "n1 n2 n3"},
+		{At: s.at(0), Lane: "router routes", State: "3 next hops", Text: "n1, n2, n3"},
 		{At: s.at(sampleFault), Lane: result.LaneLab, Text: "n1 frozen: SIGSTOP of every process, every packet dropped"},
-		{At: s.at(sampleFault + s.left), Lane: "router routes", State: "2 next hops", Text: "n2 n3"},
+		{At: s.at(sampleFault + s.left), Lane: "router routes", State: "2 next hops", Text: "n2, n3"},
 		{At: s.at(sampleFault + s.left - 60*time.Millisecond), Lane: "n1 bfd", State: "DOWN", Text: "detection time expired"},
 		{At: s.at(sampleFault + s.left - 50*time.Millisecond), Lane: "n1 bgp", State: "Idle"},
 		{At: s.at(sampleRevert), Lane: result.LaneLab, Text: "n1 thawed"},
@@ -107,7 +107,7 @@ func (s sample) events() []result.Event {
 		{At: s.at(sampleRevert + 5100*time.Millisecond), Lane: "n1 checks", State: "ok"},
 		{At: s.at(sampleRevert + 5200*time.Millisecond), Lane: "n1 stance", State: "depreferred", Text: "hold for 5 s"},
 		{At: s.at(sampleRevert + 7*time.Second), Lane: "n1 stance", State: "announced"},
-		{At: s.at(sampleRevert + 7061*time.Millisecond), Lane: "router routes", State: "3 next hops", Text: "n1 n2 n3"},
+		{At: s.at(sampleRevert + 7061*time.Millisecond), Lane: "router routes", State: "3 next hops", Text: "n1, n2, n3"},
 		{At: s.at(sampleRevert + 3*time.Second), Lane: "n2 checks", Text: "one probe late: 61 ms"},
 	}
 	for _, n := range []string{"n1", "n2", "n3"} {

@@ -152,19 +152,23 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestMachines: runs of one box are named once.
+// TestMachines: a box is named once, with the programs of all its runs.
 func TestMachines(t *testing.T) {
 	a := plainRun("a", anycast(), 0, load.Figures{})
-	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "8.4.4"}}
+	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "8.4.4", "recuse": "v1"}}
 	b := a
 	b.Started = a.Started.Add(24 * time.Hour)
-	c := a
-	c.Machine.Versions = map[string]string{"frr": "10.1"}
-	boxes := newTable([]result.Run{a, b, c}).machines()
-	if len(boxes) != 2 || len(boxes[0].runs) != 2 {
+	b.Machine.Versions = map[string]string{"recuse": "v2"}
+	out := a
+	out.Machine.Versions, out.LeftOut = nil, "x"
+	other := a
+	other.Machine.Kernel = "Linux 7"
+	boxes := newTable([]result.Run{a, b, out, other}).machines()
+	if len(boxes) != 2 || len(boxes[0].runs) != 3 {
 		t.Fatalf("unexpected machines: %+v", boxes)
 	}
-	if got, want := boxes[0].line(), "2026-03-01, on x, 1 core, 0.5 GiB, frr 8.4.4."; !strings.Contains(got, "2026-03-01") || len(got) < len(want) {
-		t.Errorf("unexpected line %q", got)
+	want := "2026-03-01 to 2026-03-02, on x, 1 core, 0.5 GiB, frr 8.4.4, recuse v1 (run 1) and v2 (run 4)."
+	if got := boxes[0].line(); got != want {
+		t.Errorf("unexpected line %q, want %q", got, want)
 	}
 }
