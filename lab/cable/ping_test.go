@@ -42,7 +42,7 @@ func (b *bed) newPinger(t testing.TB, to string) *pinger {
 // that wait.
 func (p *pinger) ping(wait time.Duration) (time.Duration, error) {
 	p.sent++
-	m := icmp.Message{Type: p.request, Body: &icmp.Echo{ID: 7, Seq: p.sent, Data: make([]byte, 56)}}
+	m := icmp.Message{Type: p.request, Body: &icmp.Echo{ID: 7, Seq: p.sent & 0xffff, Data: make([]byte, 56)}}
 	wire, err := m.Marshal(nil)
 	if err != nil {
 		return 0, err
@@ -65,7 +65,7 @@ func (p *pinger) ping(wait time.Duration) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if echo, ok := reply.Body.(*icmp.Echo); ok && echo.Seq == p.sent && reply.Type != p.request {
+		if echo, ok := reply.Body.(*icmp.Echo); ok && echo.Seq == p.sent&0xffff && reply.Type != p.request {
 			return took, nil
 		}
 	}
