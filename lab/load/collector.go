@@ -1,7 +1,7 @@
 package load
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,24 +39,48 @@ type collector struct {
 
 	servers []string // their addresses
 
-	batch   []result // the loop's
+	batch   *batch // the loop's
 	flushed time.Duration
 
-	mu      sync.Mutex
-	queue   [][]result
-	closed  bool
-	ready   chan struct{} // capacity 1: there is something in the queue
+	full    stack         // batches for the collector, the newest first
+	empty   stack         // batches for the loop
+	closed  atomic.Bool   // there are no more
+	ready   chan struct{} // capacity 1: look
 	records []Record
 	done    chan struct{}
 }
 
+// batch is what is handed over at a time.
+type batch struct {
+	next    *batch
+	results []result
+}
+
+// stack holds batches. It is without a lock, for the loop must not wait for a
+// thread that holds one and that the kernel has put aside.
+type stack struct{ top atomic.Pointer[batch] }
+
+// push puts a batch on top.
+func (s *stack) push(b *batch) {
+	for {
+		b.next = s.top.Load()
+		if s.top.CompareAndSwap(b.next, b) {
+			return
+		}
+	}
+}
+
+// takeAll takes all batches, the newest first.
+func (s *stack) takeAll() *batch { return s.top.Swap(nil) }
+
 // newCollector starts the goroutine. It ends after end.
 func newCollector(c Config, mix []template, start time.Time, n *names) *collector {
 	k := &collector{config: c, mix: mix, start: start.Round(0).UTC(), names: n,
-		batch: make([]result, 0, batchSize), ready: make(chan struct{}, 1), done: make(chan struct{})}
+		ready: make(chan struct{}, 1), done: make(chan struct{})}
 	for _, s := range c.Servers {
 		k.servers = append(k.servers, s.Addr().String())
 	}
+	k.batch = k.fresh()
 	go k.collect()
 	return k
 }
@@ -73,8 +97,8 @@ func (c *collector) add(k *lookup, from int, now time.Duration) {
 	case refused, broken, unsent:
 		r.err = t.err
 	}
-	c.batch = append(c.batch, r)
-	if len(c.batch) == batchSize {
+	c.batch.results = append(c.batch.results, r)
+	if len(c.batch.results) == batchSize {
 		c.hand()
 	}
 }
@@ -83,7 +107,7 @@ func (c *collector) add(k *lookup, from int, now time.Duration) {
 func (c *collector) flush(now time.Duration) {
 	if now-c.flushed >= batchTime {
 		c.flushed = now
-		if len(c.batch) > 0 {
+		if len(c.batch.results) > 0 {
 			c.hand()
 		}
 	}
@@ -91,18 +115,35 @@ func (c *collector) flush(now time.Duration) {
 
 // end hands over the rest and tells that there is no more.
 func (c *collector) end() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.hand()
+	c.full.push(c.batch)
+	c.closed.Store(true)
+	c.look()
 }
 
 // hand hands the batch over.
 func (c *collector) hand() {
-	c.mu.Lock()
-	c.queue = append(c.queue, c.batch)
-	c.mu.Unlock()
-	c.batch = make([]result, 0, batchSize)
+	c.full.push(c.batch)
+	c.batch = c.fresh()
+	c.look()
+}
+
+// fresh is an empty batch, used before if there is one.
+func (c *collector) fresh() *batch {
+	b := c.empty.takeAll()
+	if b == nil {
+		return &batch{results: make([]result, 0, batchSize)}
+	}
+	for rest := b.next; rest != nil; {
+		next := rest.next
+		c.empty.push(rest)
+		rest = next
+	}
+	b.results = b.results[:0]
+	return b
+}
+
+// look wakes the collector.
+func (c *collector) look() {
 	select {
 	case c.ready <- struct{}{}:
 	default:
@@ -113,14 +154,20 @@ func (c *collector) hand() {
 func (c *collector) collect() {
 	defer close(c.done)
 	for range c.ready {
-		c.mu.Lock()
-		queue, closed := c.queue, c.closed
-		c.queue = nil
-		c.mu.Unlock()
-		for _, batch := range queue {
-			for i := range batch {
-				c.record(&batch[i])
+		closed := c.closed.Load() // before the look: what was pushed before is seen
+		var oldest *batch
+		for b := c.full.takeAll(); b != nil; {
+			next := b.next
+			b.next, oldest = oldest, b
+			b = next
+		}
+		for b := oldest; b != nil; {
+			next := b.next
+			for i := range b.results {
+				c.record(&b.results[i])
 			}
+			c.empty.push(b)
+			b = next
 		}
 		if closed {
 			return

@@ -26,13 +26,14 @@ func Run(ctx context.Context, c Config) ([]Record, error) {
 		return nil, fmt.Errorf("failed to run load: %w", err)
 	}
 	defer w.close()
+	defer beUrgent()()
 	results := newCollector(c, mix, start, n)
 	l := newLoop(c, mix, start, w, n, results)
 	stop := context.AfterFunc(ctx, l.stop)
 	defer stop()
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread's urgency ends with it
-		beUrgent()
+		beUrgentLoop()
 		l.run()
 	}()
 	return results.wait(), nil
