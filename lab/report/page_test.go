@@ -290,3 +290,23 @@ func TestHundredRuns(t *testing.T) {
 		t.Errorf("100 runs take %d bytes", len(page))
 	}
 }
+
+// TestFromDirectory goes the whole way: written, read, and shown.
+func TestFromDirectory(t *testing.T) {
+	l := realistic()
+	dir := t.TempDir()
+	for _, r := range l.runs {
+		if err := result.Write(dir, r, l.records[r.ID]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, _ := render(t, l.runs, l.load)
+	read, _ := render(t, runs, result.Run.Records)
+	if direct != read {
+		t.Error("the report of a directory differs from that of the runs that were put there")
+	}
+}
