@@ -53,6 +53,9 @@ type Result struct {
 	// Late is set by the Runner if the probe was out for longer than the check's
 	// threshold of lateness.
 	Late bool
+	// Sampled is set by the Runner if the verdict took the probe for a bad sample
+	// when it was late.
+	Sampled bool
 	// Expires is when the server's certificate ends; zero if none was shown. It
 	// says nothing of the verdict.
 	Expires time.Time

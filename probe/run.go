@@ -25,6 +25,7 @@ type flight struct {
 	overdue time.Time // when its prober is given up
 	late    bool
 	counted bool // it was known what late means when it was
+	sampled bool // and it became a bad sample then
 	void    bool // out during a stall; its result does not count
 	stray   bool // given up; its result no longer counts
 }
@@ -255,7 +256,7 @@ func (s *run) countLate(f *flight, now time.Time) {
 	f.late = true
 	if s.check.Over > 0 || s.healthy.known() {
 		f.counted = true
-		s.verdict = s.verdict.Late(s.check.Rules, now)
+		s.verdict, f.sampled = s.verdict.Late(s.check.Rules, now)
 	}
 }
 
@@ -282,7 +283,7 @@ func (s *run) take(f *flight, res Result) {
 		// It came just before the timer that would have said so.
 		s.countLate(f, now)
 	}
-	res.Late = f.counted
+	res.Late, res.Sampled = f.counted, f.sampled
 	s.verdict = s.verdict.Next(s.check.Rules, res)
 	s.last = res
 	if res.Cause != Refused && res.Cause != Unmade {

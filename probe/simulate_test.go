@@ -18,7 +18,7 @@ type server func(at time.Duration) (took time.Duration, ok bool)
 // shot is one probe under way.
 type shot struct {
 	sent, ends, lateAt time.Time
-	ok, late           bool
+	ok, late, sampled  bool
 }
 
 // simulation is a check at work.
@@ -121,7 +121,7 @@ func (s *simulation) launch() {
 // markLate is run.markLate.
 func (s *simulation) markLate(f *shot) {
 	f.late = true
-	s.verdict = s.verdict.Late(s.check.Rules, s.now)
+	s.verdict, f.sampled = s.verdict.Late(s.check.Rules, s.now)
 	switch {
 	case !s.verdict.Ready:
 		s.plan = s.plan.calm()
@@ -132,7 +132,7 @@ func (s *simulation) markLate(f *shot) {
 
 // land is run.take.
 func (s *simulation) land(f shot) {
-	res := Result{Sent: f.sent, Done: s.now, Cause: Silent, Outcome: "timeout", Late: f.late}
+	res := Result{Sent: f.sent, Done: s.now, Cause: Silent, Outcome: "timeout", Late: f.late, Sampled: f.sampled}
 	if f.ok {
 		res.Cause, res.Outcome, res.Alive = Passed, "NXDOMAIN", true
 	}

@@ -135,13 +135,14 @@ func (v Verdict) Due(r Rules) (time.Time, bool) {
 }
 
 // Late returns the verdict once a probe is late at the time now: it is a bad
-// sample from this moment on, and its Result must be marked Late.
-func (v Verdict) Late(r Rules, now time.Time) Verdict {
+// sample from this moment on, if sampled, and its Result must say so. While the
+// check is down for another reason it is none before it is answered.
+func (v Verdict) Late(r Rules, now time.Time) (next Verdict, sampled bool) {
 	if !r.Slow.on() || v.fell() {
-		return v
+		return v, false
 	}
 	v.slow = v.slow.bad(r.Slow, late, now)
-	return v.At(r, now)
+	return v.At(r, now), true
 }
 
 // stalled returns the verdict after a time in which nobody looked: it says
@@ -166,13 +167,15 @@ func (v Verdict) fell() bool { return !v.Ready && !v.slow.stuck }
 func (v Verdict) sample(t SlowTest, res Result) Verdict {
 	switch bad := res.Cause.failed(); {
 	case !t.on() || res.Cause == Unmade || res.Cause == Refused:
+	case res.Sampled && bad:
+		v.slow = v.slow.recast()
+	case res.Sampled:
 	case v.fell():
 		v.slow = v.slow.whileDown(t, res)
-	case res.Late && bad:
-		v.slow = v.slow.recast()
-	case res.Late:
 	case bad:
 		v.slow = v.slow.bad(t, failed, res.Done)
+	case res.Late:
+		v.slow = v.slow.bad(t, late, res.Done)
 	default:
 		v.slow = v.slow.good(t, res.Done)
 	}

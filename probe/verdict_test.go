@@ -358,6 +358,36 @@ func TestVerdictSaw(t *testing.T) {
 	want(Sick, "3 failures in a row: timeout")
 }
 
+// TestVerdictLateThenDown has six probes be late together and then fail: the
+// third failure is the fall, and those after it are still known as failures and
+// not as late answers, for the gray verdict that may stand when the row ends.
+func TestVerdictLateThenDown(t *testing.T) {
+	rules := usual
+	rules.Slow = standard
+	var v Verdict
+	for range 5 {
+		v = v.Next(rules, Result{Sent: at(0), Done: at(1), Cause: Passed})
+	}
+	const probes = 6
+	var sampled [probes]bool
+	for i := range probes {
+		v, sampled[i] = v.Late(rules, at(1000+50*i))
+	}
+	for i, s := range sampled {
+		if !s {
+			t.Fatalf("probe %d was no sample when it was late", i)
+		}
+		v = v.Next(rules, Result{Sent: at(950 + 50*i), Done: at(1450 + 50*i), Cause: Silent, Outcome: "timeout",
+			Late: true, Sampled: s})
+	}
+	if _, s := v.Late(rules, at(2000)); s || v.Level != Sick {
+		t.Errorf("level %v; a late probe counts though the check is down: %v", v.Level, s)
+	}
+	if v.slow.counts != [2]int{failed: probes} {
+		t.Errorf("samples by fault %v, want %d failures", v.slow.counts, probes)
+	}
+}
+
 // TestVerdictSawSlow has a server that drops most of what it is asked, and
 // answers something else: the reason says what, over the answers in between,
 // until the verdict ends.
