@@ -61,10 +61,11 @@ func (o *ordered) refusal(l *Lookup, e Event) Step {
 		return Step{}
 	}
 	o.note(l, e.Server, failed, e.Now)
-	s := o.next(l, e.Now)
-	if o.deaf && !s.End {
-		s.Drop, l.held = true, 0
+	if o.deaf {
+		l.held = 0
 	}
+	s := o.next(l, e.Now)
+	s.Drop = o.deaf
 	return s
 }
 
