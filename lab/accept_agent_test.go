@@ -42,11 +42,17 @@ func internet() load.Mix {
 // askingFor is asking with names of its own.
 func askingFor(t testing.TB, lab *topology.Lab, rate float64, mix load.Mix) *asker {
 	t.Helper()
+	return askingAt(t, lab, anycast4.Addr(), rate, mix)
+}
+
+// askingAt is askingFor of any address.
+func askingAt(t testing.TB, lab *topology.Lab, server netip.Addr, rate float64, mix load.Mix) *asker {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	a := &asker{stop: stop, done: make(chan []load.Record, 1)}
 	go func() {
 		records, _ := load.Run(ctx, load.Config{Rate: rate, Mix: mix, // ours, and right: no error
-			Servers: []netip.AddrPort{netip.AddrPortFrom(anycast4.Addr(), 53)}, Clients: []load.Network{{Do: lab.Client.Do}}})
+			Servers: []netip.AddrPort{netip.AddrPortFrom(server, 53)}, Clients: []load.Network{{Do: lab.Client.Do}}})
 		a.done <- records
 	}()
 	return a
@@ -60,6 +66,7 @@ func (a *asker) end() load.Figures {
 
 // TestAgent has the agent itself stop and die.
 func TestAgent(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{WithoutAgent: true}, func(node int, c tree) {
 		if node == 2 {
 			service(c, 0)["drain"], service(c, 0)["settle"] = "1m", "10s"
@@ -175,7 +182,7 @@ func agentStops(t *testing.T, lab *topology.Lab) {
 }
 
 // ends waits for the end of a node's agent, and its exit code.
-func ends(t *testing.T, n *topology.Node, want int) {
+func ends(t testing.TB, n *topology.Node, want int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

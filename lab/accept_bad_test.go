@@ -18,6 +18,7 @@ import (
 // TestBadInput starts agents that cannot be: one clear error that says what to
 // do, the right exit code, and nothing changed on the box.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	var base tree
 	lab := network(t, topology.Options{Nodes: 1, WithoutAgent: true}, func(_ int, c tree) { base = c })
 	n := lab.Nodes[0]
@@ -193,6 +194,7 @@ func secondAgent(t *testing.T, lab *topology.Lab, base tree) {
 
 // TestCheck has `recuse check` judge files without an agent.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(text string) string {
 		path := dir + "/recuse.yaml"

@@ -33,6 +33,7 @@ func kinds(node int, c tree) {
 // TestKinds has every node be announced, leave and come back in its own way,
 // and stop without a trace, but for the link that is kept.
 func TestKinds(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{WithoutAgent: true}, kinds)
 	n1, n2, n3 := lab.Nodes[0], lab.Nodes[1], lab.Nodes[2]
 	empty := map[*topology.Node]string{}
@@ -96,7 +97,7 @@ func TestKinds(t *testing.T) {
 }
 
 // stop ends a node's agent in order.
-func stop(t *testing.T, n *topology.Node) {
+func stop(t testing.TB, n *topology.Node) {
 	t.Helper()
 	must(t, n.Agent.Signal(sigterm))
 	ends(t, n, 0)

@@ -21,41 +21,39 @@ import (
 // TestNodes raises three nodes behind each kind of router and has every fault
 // of a resolver happen to one of them.
 func TestNodes(t *testing.T) {
-	for _, router := range []string{topology.FRR, topology.BIRD} {
-		t.Run(router, func(t *testing.T) {
-			lab := network(t, topology.Options{Router: router}, nil)
-			announced(t, lab, lab.Nodes...)
-			step := func(name string, f func(*testing.T, *topology.Lab)) {
-				if t.Failed() {
-					return // what failed left its fault behind
-				}
-				t.Run(name, func(t *testing.T) {
-					serving(t, lab)
-					f(t, lab)
-				})
+	both(t, func(t *testing.T, router string) {
+		lab := network(t, topology.Options{Router: router}, nil)
+		announced(t, lab, lab.Nodes...)
+		step := func(name string, f func(*testing.T, *topology.Lab)) {
+			if t.Failed() {
+				return // what failed left its fault behind
 			}
-			step("ECMP of three", ecmp)
-			step("status", statusOfServing)
-			step("resolver killed and restarted", resolverKilled)
-			if router == topology.BIRD {
-				step("agent stops", agentStops)
-				return
-			}
-			step("steady state", steady)
-			step("resolver hangs", resolverHangs)
-			step("authority fails", authorityFails)
-			step("stale answers", staleAnswers)
-			step("link set down by hand", linkDownByHand)
-			step("address deleted", addressDeleted)
-			step("link deleted", linkDeleted)
-		})
-	}
+			t.Run(name, func(t *testing.T) {
+				serving(t, lab)
+				f(t, lab)
+			})
+		}
+		step("ECMP of three", ecmp)
+		step("status", statusOfServing)
+		step("resolver killed and restarted", resolverKilled)
+		if router == topology.BIRD {
+			step("agent stops", agentStops)
+			return
+		}
+		step("resolver hangs", resolverHangs)
+		step("authority fails", authorityFails)
+		step("stale answers", staleAnswers)
+		step("link set down by hand", linkDownByHand)
+		step("address deleted", addressDeleted)
+		step("link deleted", linkDeleted)
+	})
 }
 
 // ecmp has clients of both families meet all three nodes. The next hops
 // themselves were compared when the lab was awaited.
 func ecmp(t *testing.T, lab *topology.Lab) {
 	for _, p := range topology.DefaultAddresses() {
+		atRest(t, lab.Router, p)
 		records, err := load.Run(t.Context(), load.Config{Rate: 300, Duration: 500 * time.Millisecond,
 			Servers: []netip.AddrPort{netip.AddrPortFrom(p.Addr(), 53)}, Clients: []load.Network{{Do: lab.Client.Do}}})
 		must(t, err)
@@ -163,30 +161,6 @@ func holderKind(t *testing.T, n *topology.Node) string {
 	return "ifb"
 }
 
-// quietTime is how long a steady state is watched.
-const quietTime = 10 * time.Second
-
-// steady watches a node to which nothing happens: no UPDATE, no line in the
-// log, no change of the route.
-func steady(t *testing.T, lab *topology.Lab) {
-	n := lab.Nodes[0]
-	w, log := capture(t, n), len(n.Agent.Log())
-	never(t, lab.Router, anycast4, func() {
-		lasts(t, quietTime, "silence in the log", func() (bool, string) {
-			tail := n.Agent.Log()[log:]
-			return tail == "", tail
-		})
-	})
-	// The keepalives say that the session was seen: 9 s of hold time make one
-	// in three seconds.
-	list := w.sent(func(l []message) bool { return count(l, "keepalive") >= 2 })
-	for _, m := range list {
-		if m.Kind != "keepalive" {
-			t.Errorf("unexpected %+v", m)
-		}
-	}
-}
-
 // resolverKilled has the node withdraw before it sets the link down, and come
 // back with the resolver.
 func resolverKilled(t *testing.T, lab *topology.Lab) {
@@ -230,18 +204,14 @@ func authorityFails(t *testing.T, lab *topology.Lab) {
 				s.OthersKnown == "nobody"
 		})
 	}
-	announced(t, lab, lab.Nodes...) // the router's kernel is later than status
-	lasts(t, 3*time.Second, "three next hops", func() (bool, string) {
-		got, err := lab.Router.NextHops(anycast4)
-		return err == nil && len(got) == 3, fmt.Sprint(got, err)
-	})
+	stay(t, lab, 3*time.Second, lab.Nodes...)
 	must(t, lab.Authority.SetFailure(t.Context(), authority.LAN, authority.None))
 	serving(t, lab)
 	lossless(t, client, 300)
 }
 
 // lossless ends a client that must have asked that often and lost nothing.
-func lossless(t *testing.T, client *asker, asked int) {
+func lossless(t testing.TB, client *asker, asked int) {
 	t.Helper()
 	f := client.end()
 	t.Logf("%d questions, %d lost, %d failures, longest gap %v, p99 %v, by node %v", f.Asked, f.Lost, f.Bad,

@@ -29,6 +29,7 @@ func overSix(node int, c tree) {
 // TestRouter has the router come late, restart, and die, behind sessions of
 // both families with MD5 and GTSM. Each session carries both families' routes.
 func TestRouter(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{Nodes: 2, Password: "right", TTLSecurity: true, WithoutRouter: true},
 		func(node int, c tree) {
 			if node == 1 {
@@ -51,6 +52,7 @@ func TestRouter(t *testing.T) {
 			reason(t, n, "no established peer has the route")
 		}
 		// Long enough for a dialler that doubles its pauses to be seen.
+		hops(t, lab.Router, anycast4)
 		lasts(t, 8*time.Second, "no route", func() (bool, string) {
 			got, err := lab.Router.NextHops(anycast4)
 			return len(got) == 0 && err == nil, fmt.Sprint(got, err)
@@ -173,6 +175,7 @@ func wrongAS(t *testing.T, n *topology.Node, lab *topology.Lab) {
 // without a configured router-id: it waits, says for what, and goes on when the
 // address comes.
 func TestUplinkMissing(t *testing.T) {
+	t.Parallel()
 	var config tree
 	lab := network(t, topology.Options{Nodes: 1, WithoutAgent: true, HoldTime: 3 * time.Second},
 		func(_ int, c tree) { config = c })

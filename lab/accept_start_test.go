@@ -13,6 +13,7 @@ import (
 // TestResolverAtStart has no resolver at the agent's start, then one that
 // listens on loopback only, which must never be announced, then a right one.
 func TestResolverAtStart(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{Nodes: 1, WithoutResolver: true}, nil)
 	n := lab.Nodes[0]
 	conf := n.Path("unbound.conf")

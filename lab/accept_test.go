@@ -177,15 +177,24 @@ func status(t testing.TB, n *topology.Node) (control.Status, int) {
 	return st, code
 }
 
+// glance is status without the command, by the socket that the command asks: to
+// look often costs nothing.
+func glance(t testing.TB, n *topology.Node) (control.Status, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return control.NewClient(n.Path("recuse.sock")).Status(ctx)
+}
+
 // says waits until the status of the node's first service satisfies ok.
 func says(t testing.TB, n *topology.Node, what string, ok func(control.Service) bool) {
 	t.Helper()
 	eventually(t, n.ShortName+" say "+what, func() (bool, string) {
-		st, code := status(t, n)
-		if len(st.Services) == 0 {
-			return false, fmt.Sprintf("exit code %d", code)
+		st, err := glance(t, n)
+		if err != nil || len(st.Services) == 0 {
+			return false, fmt.Sprint(err)
 		}
-		return ok(st.Services[0]), fmt.Sprintf("exit code %d, %+v", code, st.Services[0])
+		return ok(st.Services[0]), fmt.Sprintf("%+v", st.Services[0])
 	})
 }
 
@@ -212,10 +221,38 @@ func logged(t testing.TB, n *topology.Node, skip int, texts ...string) {
 	})
 }
 
-// never watches a router's kernel for as long as f runs, and fails the test if
-// a route of the prefix changed meanwhile.
+// calm is for how long nothing must have changed in a router's kernel before it
+// counts as being at rest. A router acts up to 100 ms later than a status that
+// tells of the same event, and a busy one later still.
+const calm = 700 * time.Millisecond
+
+// atRest waits until a router's kernel has changed nothing of a prefix for calm.
+func atRest(t testing.TB, r *topology.Router, p netip.Prefix) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	events, err := r.Watch(ctx)
+	must(t, err)
+	for timer := time.NewTimer(calm); ; {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				t.Fatalf("the routes of %s on %s do not come to rest within %v", p, r.ShortName, patience)
+			}
+			if e.Prefix == p {
+				timer.Reset(calm)
+			}
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// never watches a router's kernel, once it is at rest, for as long as f runs,
+// and fails the test if a route of the prefix changed meanwhile.
 func never(t testing.TB, r *topology.Router, p netip.Prefix, f func()) {
 	t.Helper()
+	atRest(t, r, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	events, err := r.Watch(ctx)
 	must(t, err)
@@ -226,6 +263,18 @@ func never(t testing.TB, r *topology.Router, p netip.Prefix, f func()) {
 			t.Errorf("%s changed its route of %s: via %v", r.ShortName, p, e.NextHops)
 		}
 	}
+}
+
+// stay waits until every router's kernel has exactly these nodes, and fails the
+// test if that changes within a time.
+func stay(t testing.TB, lab *topology.Lab, d time.Duration, nodes ...*topology.Node) {
+	t.Helper()
+	announced(t, lab, nodes...)
+	atRest(t, lab.Router, anycast4)
+	lasts(t, d, fmt.Sprintf("%d next hops", len(nodes)), func() (bool, string) {
+		got, err := lab.Router.NextHops(anycast4)
+		return len(got) == len(nodes) && err == nil, fmt.Sprint(got, err)
+	})
 }
 
 // lasts looks at a condition again and again for a time, and fails the test as

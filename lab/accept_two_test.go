@@ -40,6 +40,7 @@ func second(_ int, c tree) {
 // TestTwo has two services on each node and two routers: the services move
 // independently, and the loss of a router costs the other nothing.
 func TestTwo(t *testing.T) {
+	t.Parallel()
 	lab := network(t, topology.Options{Nodes: 2, Routers: 2, HoldTime: 3 * time.Second}, second)
 	n1, n2 := lab.Nodes[0], lab.Nodes[1]
 	both := func(t *testing.T) {

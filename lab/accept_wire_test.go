@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"recuse/lab/topology"
 )
@@ -25,10 +28,11 @@ type wire struct {
 
 // message is one BGP message that a node sent.
 type message struct {
-	At   time.Time // of the packet in which it ended, by the kernel's clock
-	Kind string    // open, announce, depreference, withdraw, end-of-rib, notification, keepalive
-	Six  bool      // of an UPDATE: IPv6
-	Text string    // of a NOTIFICATION: code/subcode and the communication
+	At   time.Time      // of the packet in which it ended, by the kernel's clock
+	Kind string         // open, announce, depreference, withdraw, end-of-rib, notification, keepalive
+	Six  bool           // of an UPDATE: IPv6
+	Of   []netip.Prefix // of an UPDATE: the routes in it
+	Text string         // of a NOTIFICATION: code/subcode and the communication
 	To   netip.Addr
 }
 
@@ -225,10 +229,10 @@ func update(body []byte) message {
 	attrs, nlri := attrs[2:2+binary.BigEndian.Uint16(attrs)], attrs[2+binary.BigEndian.Uint16(attrs):]
 	m := message{Kind: "end-of-rib"}
 	if withdrawn > 0 {
-		m.Kind = "withdraw"
+		m.Kind, m.Of = "withdraw", prefixes(body[2:2+withdrawn], false)
 	}
 	if len(nlri) > 0 {
-		m.Kind = "announce"
+		m.Kind, m.Of = "announce", prefixes(nlri, false)
 	}
 	leaving := false
 	for len(attrs) >= 3 {
@@ -240,12 +244,13 @@ func update(body []byte) message {
 		switch attrs[1] {
 		case attrCommunities:
 			leaving = bytes.Contains(value, gracefulShutdown)
-		case attrReach:
+		case attrReach: // family, next hop with its length, a reserved octet
 			m.Kind, m.Six = "announce", true
-		case attrUnreach:
+			m.Of = prefixes(value[5+int(value[3]):], true)
+		case attrUnreach: // family
 			m.Six = true
 			if len(value) > 3 {
-				m.Kind = "withdraw"
+				m.Kind, m.Of = "withdraw", prefixes(value[3:], true)
 			}
 		}
 		attrs = attrs[head+size:]
@@ -254,6 +259,54 @@ func update(body []byte) message {
 		m.Kind = "depreference"
 	}
 	return m
+}
+
+// prefixes reads routes as UPDATEs have them: the length in bits, and as many
+// octets as that takes.
+func prefixes(b []byte, six bool) (list []netip.Prefix) {
+	for len(b) > 0 {
+		bits, size := int(b[0]), (int(b[0])+7)/8
+		var full [16]byte
+		copy(full[:], b[1:1+size])
+		a := netip.AddrFrom16(full)
+		if !six {
+			a = netip.AddrFrom4([4]byte(full[:4]))
+		}
+		list, b = append(list, netip.PrefixFrom(a, bits)), b[1+size:]
+	}
+	return list
+}
+
+// story is what the messages say of each route, in order. One step in it is one
+// UPDATE for that route.
+func story(list []message) map[netip.Prefix]string {
+	m := map[netip.Prefix]string{}
+	for _, u := range list {
+		for _, p := range u.Of {
+			m[p] = strings.TrimSpace(m[p] + " " + u.Kind)
+		}
+	}
+	return m
+}
+
+// told ends the recording when that much has been sent, and fails the test
+// unless it is what was to be told of each of these routes, and of no other.
+func (w *wire) told(want string, of ...netip.Prefix) {
+	w.t.Helper()
+	stories := map[netip.Prefix]string{}
+	for _, p := range of {
+		stories[p] = want
+	}
+	list := w.sent(func(l []message) bool {
+		steps := 0
+		for _, u := range l {
+			steps += len(u.Of)
+		}
+		return steps >= len(strings.Fields(want))*len(of)
+	})
+	if diff := cmp.Diff(stories, story(list), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		w.t.Errorf("UPDATEs of each route (-want +got):\n%s", diff)
+	}
 }
 
 // count is how many of the messages are of that kind.

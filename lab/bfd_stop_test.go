@@ -52,7 +52,7 @@ func (b *beats) states(state string) (list []time.Time) {
 // has said good-bye, since a router drops BGP for it; and the link goes down only
 // after a detection time of that, in which the router hears it.
 func TestStopWithBFD(t *testing.T) {
-	routers(t, func(t *testing.T, router string) {
+	both(t, func(t *testing.T, router string) {
 		lab := guarded(t, topology.Options{Router: router}, nil)
 		n, pace := lab.Nodes[0], paces[0].bfd
 		w, b, l, client := capture(t, n), listens(t, n), linkMonitor(t, n), asking(t, lab, 100)

@@ -29,15 +29,8 @@ var paces = []struct {
 // slowHold is a hold time that no loss by BFD can be mistaken for.
 const slowHold = time.Minute
 
-// routers runs a test behind each kind of router.
-func routers(t *testing.T, f func(t *testing.T, router string)) {
-	for _, router := range []string{topology.FRR, topology.BIRD} {
-		t.Run(router, func(t *testing.T) { f(t, router) })
-	}
-}
-
 // guarded raises a lab of two nodes with BFD, and waits until that is up.
-func guarded(t *testing.T, o topology.Options, edit func(int, tree)) *topology.Lab {
+func guarded(t testing.TB, o topology.Options, edit func(int, tree)) *topology.Lab {
 	t.Helper()
 	if o.BFD == nil {
 		o.BFD = &paces[0].bfd
@@ -53,9 +46,9 @@ func beside(t testing.TB, n *topology.Node, what string, ok func(control.Peer) b
 	t.Helper()
 	var p control.Peer
 	eventually(t, n.ShortName+" say of its router "+what, func() (bool, string) {
-		st, code := status(t, n)
-		if len(st.Peers) == 0 || st.Peers[0].BFD == nil {
-			return false, fmt.Sprintf("exit code %d, %+v", code, st.Peers)
+		st, err := glance(t, n)
+		if err != nil || len(st.Peers) == 0 || st.Peers[0].BFD == nil {
+			return false, fmt.Sprintf("%v, %+v", err, st.Peers)
 		}
 		p = st.Peers[0]
 		return ok(p), fmt.Sprintf("%+v, bfd %+v", p, *p.BFD)
@@ -67,9 +60,10 @@ func beside(t testing.TB, n *topology.Node, what string, ok func(control.Peer) b
 // out, no carrier is lost. Its router sends the clients elsewhere by BFD alone;
 // thawed, the node comes back and answers.
 func TestFrozenNode(t *testing.T) {
+	t.Parallel()
 	for _, c := range paces {
 		t.Run(c.name, func(t *testing.T) {
-			routers(t, func(t *testing.T, router string) {
+			both(t, func(t *testing.T, router string) {
 				lab := guarded(t, topology.Options{Router: router, BFD: &c.bfd}, nil)
 				n := lab.Nodes[0]
 				d := silenced(t, lab, n, n.Freeze)
@@ -118,7 +112,7 @@ func serves(t testing.TB, lab *topology.Lab, n *topology.Node) {
 // the router says, and the resolver to answer. BFD is the agent's word that it
 // decides, so the route goes; and comes back with it.
 func TestSilentAgent(t *testing.T) {
-	routers(t, func(t *testing.T, router string) {
+	both(t, func(t *testing.T, router string) {
 		lab := guarded(t, topology.Options{Router: router}, nil)
 		n := lab.Nodes[0]
 		d := silenced(t, lab, n, n.Agent.Stop)
@@ -135,7 +129,7 @@ func TestSilentAgent(t *testing.T) {
 // TestSilentRouter has the router fall silent, and its daemons die. The node
 // knows by BFD, says so, and is back when the router is.
 func TestSilentRouter(t *testing.T) {
-	routers(t, func(t *testing.T, router string) {
+	both(t, func(t *testing.T, router string) {
 		lab := guarded(t, topology.Options{Router: router}, nil)
 		n := lab.Nodes[0]
 		t.Run("frozen", func(t *testing.T) {
@@ -174,6 +168,7 @@ func TestSilentRouter(t *testing.T) {
 // says nothing about the path: what becomes of BGP is the router's choice, and
 // the node does not add to it.
 func TestRouterAdminDown(t *testing.T) {
+	t.Parallel()
 	lab := guarded(t, topology.Options{}, nil)
 	n := lab.Nodes[0]
 	w := capture(t, n)
@@ -213,12 +208,12 @@ func onlyRouted(t testing.TB, lab *topology.Lab, nodes ...*topology.Node) {
 // TestBlockedBFD drops BFD's port, both ways, beside a session that comes up
 // all the same: the node serves, and says what is missing and why.
 func TestBlockedBFD(t *testing.T) {
-	routers(t, func(t *testing.T, router string) {
+	both(t, func(t *testing.T, router string) {
 		o := topology.Options{Router: router, Nodes: 2, BFD: &paces[0].bfd, WithoutAgent: true}
 		lab := network(t, o, nil)
 		walls := []*topology.Host{lab.Router.Host, lab.Nodes[0].Host, lab.Nodes[1].Host}
 		for _, h := range walls {
-			blocks(t, h)
+			rules(t, h, "udp dport 3784 drop") // as a firewall does that knows nothing of BFD
 		}
 		for _, n := range lab.Nodes {
 			must(t, n.Agent.Start())
@@ -238,31 +233,16 @@ func TestBlockedBFD(t *testing.T) {
 			return p.State == "ESTABLISHED" && p.Since.Equal(since), fmt.Sprintf("%+v", p)
 		})
 		for _, h := range walls {
-			_, err := h.Run(t.Context(), "nft", "delete", "table", "inet", "block")
-			must(t, err)
+			unruled(t, h)
 		}
 		announced(t, lab, lab.Nodes...)
 	})
 }
 
-// blocks drops BFD's packets of one hop that come in, as a firewall does that
-// knows nothing of it.
-func blocks(t testing.TB, h *topology.Host) {
-	t.Helper()
-	for _, rule := range []string{
-		"add table inet block",
-		"add chain inet block in { type filter hook input priority 0; }",
-		"add rule inet block in udp dport 3784 drop",
-	} {
-		_, err := h.Run(t.Context(), "nft", rule)
-		must(t, err)
-	}
-}
-
 // TestSecureBFD has GTSM beside BFD. FRR 8.4 takes that for multihop (RFC 5883,
 // port 4784), BIRD for a single hop: the node goes with each.
 func TestSecureBFD(t *testing.T) {
-	routers(t, func(t *testing.T, router string) {
+	both(t, func(t *testing.T, router string) {
 		lab := guarded(t, topology.Options{Router: router, TTLSecurity: true, Password: "right"}, nil)
 		n := lab.Nodes[0]
 		p := beside(t, n, "up", func(p control.Peer) bool { return p.BFD.State == "UP" })

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -25,7 +24,6 @@ func TestDrain(t *testing.T) {
 		})
 		n1, n3 := lab.Nodes[0], lab.Nodes[2]
 		settled(t, lab)
-		t.Run("drain, undrain, stop, start", func(t *testing.T) { underLoad(t, lab) })
 		t.Run("outlives the agent", func(t *testing.T) { drainOutlives(t, lab) })
 		t.Run("for a time", func(t *testing.T) {
 			does(t, n1, "drain", "dns", "--for", "3s", "--reason", "new disk")
@@ -52,31 +50,6 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// underLoad drains a node and takes it back, stops its agent and starts it,
-// while clients ask: they lose nothing.
-func underLoad(t *testing.T, lab *topology.Lab) {
-	n := lab.Nodes[0]
-	client := asking(t, lab, 500)
-	covered(t, lab, func() {
-		pass(t, 500*time.Millisecond)
-		start := time.Now()
-		does(t, n, "drain", "dns")
-		t.Logf("drained after %v", time.Since(start).Round(time.Millisecond))
-		says(t, n, "drained and down", func(s control.Service) bool {
-			return s.Admin == "drained" && s.Stance == "withdrawn" && !s.Link.Up && len(s.Others) > 0 && s.OthersKnown == "seen"
-		})
-		announced(t, lab, others(lab, n)...)
-		does(t, n, "undrain", "dns")
-		serving(t, lab)
-		stop(t, n)
-		announced(t, lab, others(lab, n)...)
-		must(t, n.Agent.Start())
-		serving(t, lab)
-		pass(t, 300*time.Millisecond)
-	})
-	lossless(t, client, 1500)
-}
-
 // drainOutlives has a drain stand after its agent was stopped and killed.
 func drainOutlives(t *testing.T, lab *topology.Lab) {
 	n := lab.Nodes[0]
@@ -89,10 +62,7 @@ func drainOutlives(t *testing.T, lab *topology.Lab) {
 			says(t, n, "drained and healthy", func(s control.Service) bool {
 				return s.Admin == "drained" && s.Level == "ok" && strings.Contains(s.Reason, "new disk")
 			})
-			lasts(t, time.Second, "two next hops", func() (bool, string) {
-				got, err := lab.Router.NextHops(anycast4)
-				return len(got) == 2 && err == nil, fmt.Sprint(got, err)
-			})
+			stay(t, lab, time.Second, others(lab, n)...)
 		}
 		does(t, n, "undrain", "dns")
 		serving(t, lab)

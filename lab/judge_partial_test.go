@@ -54,7 +54,8 @@ func TestSideCheckGone(t *testing.T) {
 func stays(t *testing.T, n *topology.Node) {
 	t.Helper()
 	lasts(t, 3*time.Second, "second choice", func() (bool, string) {
-		st, _ := status(t, n)
+		st, err := glance(t, n)
+		must(t, err)
 		return st.Services[0].Stance == "depreferred", fmt.Sprintf("%+v", st.Services[0])
 	})
 }

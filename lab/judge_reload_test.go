@@ -2,93 +2,116 @@ package lab_test
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"recuse/agent/control"
 	"recuse/lab/topology"
 )
 
 // TestReload changes what nodes are told while they serve: the sessions stay,
 // what does not change is not touched, and what would cost a route is refused.
 func TestReload(t *testing.T) {
-	t.Parallel()
-	lab := network(t, topology.Options{Nodes: 2}, second)
-	settled(t, lab)
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T, *topology.Lab)
-	}{
-		{"communities", reloadCommunities},
-		{"a service less and more", reloadService},
-		{"an address less and more", reloadAddress},
-		{"SIGHUP with a broken file", reloadBroken},
-	} {
-		t.Run(part.name, func(t *testing.T) {
-			serving(t, lab)
-			part.run(t, lab)
-		})
-	}
+	both(t, func(t *testing.T, router string) {
+		lab := guarded(t, topology.Options{Router: router}, second)
+		settled(t, lab)
+		for _, part := range []struct {
+			name string
+			run  func(t testing.TB, lab *topology.Lab)
+		}{
+			{"by an operator", func(t testing.TB, lab *topology.Lab) { operates(t, lab, 300) }},
+			{"an address less and more", reloadAddress},
+			{"SIGHUP with a broken file", reloadBroken},
+		} {
+			t.Run(part.name, func(t *testing.T) {
+				serving(t, lab)
+				part.run(t, lab)
+			})
+		}
+	})
 }
 
 // session tells one session with the router from the next.
-func session(t *testing.T, n *topology.Node) string {
+func session(t testing.TB, n *topology.Node) string {
 	t.Helper()
 	st, _ := status(t, n)
 	return fmt.Sprint(st.Peers[0].State, " since ", st.Peers[0].Since)
 }
 
-// reloadCommunities changes an attribute of all routes under load: one UPDATE
-// for each route, none that withdraws, in the same session.
-func reloadCommunities(t *testing.T, lab *topology.Lab) {
+// operates does on the first node all that an operator does to a service that
+// clients use, at so many questions a second: none is lost, each change is one
+// UPDATE for each route that it concerns, and the sessions with the router are
+// the same until the agent is restarted.
+func operates(t testing.TB, lab *topology.Lab, rate float64) {
+	t.Helper()
 	n := lab.Nodes[0]
-	before := session(t, n)
-	client, w := asking(t, lab, 500), capture(t, n)
-	never(t, lab.Router, anycast4, func() {
-		must(t, n.Reconfigure(func(c tree) { c["bgp"].(tree)["communities"] = []string{"65000:77"} }))
-		if out := does(t, n, "reload", "--dry-run"); !strings.Contains(out, "65000:77") || strings.Contains(out, "applied") {
-			t.Errorf("dry run: %s", out)
+	before, client, begin := tied(t, lab.Router, n), asking(t, lab, rate), time.Now()
+	covered(t, lab, func() {
+		for _, change := range []func(testing.TB, *topology.Lab){communities, serviceGoes, serviceComes, drains, undrains} {
+			change(t, lab)
+			sameSessions(t, lab.Router, n, before)
 		}
-		does(t, n, "reload")
-		eventually(t, "the community in FRR", func() (bool, string) {
-			out, err := lab.Router.Show(t.Context(), "show bgp ipv4 unicast "+anycast4.String())
-			return err == nil && strings.Contains(out, "65000:77"), out
-		})
+		stop(t, n)
+		announced(t, lab, others(lab, n)...)
+		must(t, n.Agent.Start())
+		serving(t, lab)
+		pass(t, 300*time.Millisecond)
 	})
-	list := w.sent(func(l []message) bool { return count(l, "announce") >= 2 })
-	if n := count(list, "announce"); n > 4 || count(list, "withdraw")+count(list, "depreference") > 0 {
-		t.Errorf("%d UPDATEs for four routes: %+v", n, list)
-	}
-	does(t, n, "reload") // no change
-	if after := session(t, n); after != before {
-		t.Errorf("session %s, was %s", after, before)
-	}
-	pass(t, 500*time.Millisecond)
-	lossless(t, client, 250)
+	lossless(t, client, int(time.Since(begin).Seconds()*rate*0.8))
 }
 
-// reloadService takes a service out of the configuration: refused while it is
-// announced, done while it is drained; and puts it in again.
-func reloadService(t *testing.T, lab *topology.Lab) {
-	n, o := lab.Nodes[0], lab.Nodes[1]
-	before := session(t, n)
-	var web any
-	client := asking(t, lab, 200)
+// changes makes a change on the first node, and compares what it tells the
+// router of these routes with what it should.
+func changes(t testing.TB, lab *topology.Lab, change func(), want string, of ...netip.Prefix) {
+	t.Helper()
+	w := capture(t, lab.Nodes[0])
+	change()
+	pass(t, 500*time.Millisecond) // for what should not come
+	w.told(want, of...)
+}
+
+// communities changes an attribute of all routes.
+func communities(t testing.TB, lab *topology.Lab) {
+	n := lab.Nodes[0]
 	never(t, lab.Router, anycast4, func() {
-		must(t, n.Reconfigure(func(c tree) {
-			list := c["services"].([]any)
-			c["services"], web = list[:1], list[1]
-		}))
-		never(t, lab.Router, web4, func() {
-			refuses(t, n, []string{"services[web]", "announced", "--allow-withdraw"}, "reload")
-		})
-		if st, _ := status(t, n); len(st.Services) != 2 || st.Config.LastReloadOK {
-			t.Errorf("after a refused reload: %d services, ok %v", len(st.Services), st.Config.LastReloadOK)
+		changes(t, lab, func() {
+			must(t, n.Reconfigure(func(c tree) { c["bgp"].(tree)["communities"] = []string{"65000:77"} }))
+			if out := does(t, n, "reload", "--dry-run"); !strings.Contains(out, "65000:77") || strings.Contains(out, "applied") {
+				t.Errorf("dry run: %s", out)
+			}
+			does(t, n, "reload")
+			does(t, n, "reload") // no change
+		}, "announce", anycast4, anycast6, web4, web6)
+		question, want := "show bgp ipv4 unicast "+anycast4.String(), "65000:77"
+		if lab.Router.Kind == topology.BIRD {
+			question, want = "show route for "+anycast4.String()+" all", "(65000,77)"
 		}
-		does(t, n, "drain", "web", "--socket", n.Path("recuse.sock"))
-		does(t, n, "reload")
+		if out := show(t, lab.Router, question); !strings.Contains(out, want) {
+			t.Errorf("no community on %s: %s", lab.Router.ShortName, out)
+		}
+	})
+}
+
+// serviceGoes takes the second service out of the configuration: refused while
+// it is announced, done while it is drained.
+func serviceGoes(t testing.TB, lab *topology.Lab) {
+	n, o := lab.Nodes[0], lab.Nodes[1]
+	never(t, lab.Router, anycast4, func() {
+		changes(t, lab, func() {
+			must(t, n.Reconfigure(func(c tree) { c["services"] = c["services"].([]any)[:1] }))
+			never(t, lab.Router, web4, func() {
+				refuses(t, n, []string{"services[web]", "announced", "--allow-withdraw"}, "reload")
+			})
+			if st, _ := status(t, n); len(st.Services) != 2 || st.Config.LastReloadOK {
+				t.Errorf("after a refused reload: %d services, ok %v", len(st.Services), st.Config.LastReloadOK)
+			}
+			does(t, n, "drain", "web", "--socket", n.Path("recuse.sock"))
+			does(t, n, "reload")
+		}, "depreference withdraw", web4, web6)
 		if st, code := status(t, n); len(st.Services) != 1 || !st.Config.LastReloadOK || code != 0 {
 			t.Errorf("after the reload: %+v, exit code %d", st, code)
 		}
@@ -96,20 +119,66 @@ func reloadService(t *testing.T, lab *topology.Lab) {
 			t.Errorf("the link was left: %s", out)
 		}
 		hops(t, lab.Router, web4, o.V4)
-		must(t, n.Reconfigure(func(c tree) { c["services"] = append(c["services"].([]any), web) }))
-		does(t, n, "reload")
-		hops(t, lab.Router, web4, n.V4, o.V4)
-		hops(t, lab.Router, web6, n.V6, o.V6)
 	})
-	if after := session(t, n); after != before {
-		t.Errorf("session %s, was %s", after, before)
+}
+
+// serviceComes puts the second service into the configuration again; not with
+// the link or an address of the first.
+func serviceComes(t testing.TB, lab *topology.Lab) {
+	n, o := lab.Nodes[0], lab.Nodes[1]
+	with := func(change func(web tree)) {
+		must(t, n.Reconfigure(func(c tree) {
+			second(0, c)
+			change(service(c, 1))
+			c["services"] = []any{service(c, 0), service(c, 1)}
+		}))
 	}
-	lossless(t, client, 100)
+	never(t, lab.Router, anycast4, func() {
+		changes(t, lab, func() {
+			with(func(web tree) { web["link"].(tree)["name"] = topology.AgentLink })
+			refuses(t, n, []string{"services[1].link.name", topology.AgentLink, "give each service its own"}, "reload")
+			must(t, n.Reconfigure(func(c tree) { c["services"] = c["services"].([]any)[:1] }))
+			with(func(web tree) { web["addresses"] = []string{web4.String(), anycast6.String()} })
+			refuses(t, n, []string{"services[1].addresses[1]", "two services share no address"}, "reload")
+			must(t, n.Reconfigure(func(c tree) { c["services"] = c["services"].([]any)[:1] }))
+			with(func(tree) {})
+			does(t, n, "reload")
+			hops(t, lab.Router, web4, n.V4, o.V4)
+			hops(t, lab.Router, web6, n.V6, o.V6)
+		}, "announce", web4, web6)
+	})
+}
+
+// drains takes the first service out by command.
+func drains(t testing.TB, lab *topology.Lab) {
+	n := lab.Nodes[0]
+	never(t, lab.Router, web4, func() {
+		changes(t, lab, func() {
+			start := time.Now()
+			does(t, n, "drain", "dns")
+			t.Logf("drained after %v", time.Since(start).Round(time.Millisecond))
+			says(t, n, "drained and down", func(s control.Service) bool {
+				return s.Admin == "drained" && s.Stance == "withdrawn" && !s.Link.Up && len(s.Others) > 0 && s.OthersKnown == "seen"
+			})
+		}, "depreference withdraw", anycast4, anycast6)
+		announced(t, lab, others(lab, n)...)
+	})
+}
+
+// undrains puts it back.
+func undrains(t testing.TB, lab *topology.Lab) {
+	n := lab.Nodes[0]
+	never(t, lab.Router, web4, func() {
+		changes(t, lab, func() {
+			does(t, n, "undrain", "dns")
+			serving(t, lab)
+		}, "announce", anycast4, anycast6)
+	})
 }
 
 // reloadAddress takes an address of a service away: refused, also by SIGHUP,
 // and done in order when it is allowed; and puts it back.
-func reloadAddress(t *testing.T, lab *topology.Lab) {
+func reloadAddress(t testing.TB, lab *topology.Lab) {
 	n, o := lab.Nodes[0], lab.Nodes[1]
 	set := func(addresses ...string) {
 		must(t, n.Reconfigure(func(c tree) { service(c, 0)["addresses"] = addresses }))
@@ -140,7 +209,7 @@ func reloadAddress(t *testing.T, lab *topology.Lab) {
 }
 
 // reloadBroken has a file that is none change nothing, and be told.
-func reloadBroken(t *testing.T, lab *topology.Lab) {
+func reloadBroken(t testing.TB, lab *topology.Lab) {
 	n := lab.Nodes[0]
 	path, log := n.Path(topology.ConfigFile), len(n.Agent.Log())
 	right, err := os.ReadFile(path)

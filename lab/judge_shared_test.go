@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -69,11 +68,7 @@ func allYield(t *testing.T, lab *topology.Lab) {
 	covered(t, lab, func() {
 		fails(t, lab, authority.ServFail, lab.Nodes...)
 		stance(t, "depreferred", lab.Nodes...)
-		announced(t, lab, lab.Nodes...)
-		lasts(t, 2*time.Second, "three next hops", func() (bool, string) {
-			got, err := lab.Router.NextHops(anycast4)
-			return len(got) == 3 && err == nil, fmt.Sprint(got, err)
-		})
+		stay(t, lab, 2*time.Second, lab.Nodes...)
 		fails(t, lab, authority.None, n2)
 		announced(t, lab, n2)
 		for _, n := range []*topology.Node{n1, n3} {

@@ -14,8 +14,10 @@ import (
 	"recuse/lab/topology"
 )
 
-// both runs a test behind each kind of router, at once: it mostly waits.
+// both runs a test behind each kind of router, at once, and beside other tests:
+// it mostly waits.
 func both(t *testing.T, f func(t *testing.T, router string)) {
+	t.Parallel()
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
 			t.Parallel()
@@ -30,7 +32,7 @@ const frrGap = 100 * time.Millisecond
 
 // covered fails the test if, while f runs, any router's kernel is for a moment
 // without a route of a service address.
-func covered(t *testing.T, lab *topology.Lab, f func()) {
+func covered(t testing.TB, lab *topology.Lab, f func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	watches := map[*topology.Router]<-chan topology.RouteEvent{}
@@ -47,7 +49,7 @@ func covered(t *testing.T, lab *topology.Lab, f func()) {
 }
 
 // uncovered reports the gaps in a router's routes of the service addresses.
-func uncovered(t *testing.T, r *topology.Router, events <-chan topology.RouteEvent) {
+func uncovered(t testing.TB, r *topology.Router, events <-chan topology.RouteEvent) {
 	t.Helper()
 	since := map[netip.Prefix]time.Time{} // of the gaps that are open
 	var longest time.Duration             // of those that are FRR's own
@@ -107,7 +109,7 @@ func fails(t testing.TB, lab *topology.Lab, f authority.Failure, nodes ...*topol
 func known() load.Mix { return append(internet(), authority.Hosts()[1]) }
 
 // reported ends a client whose losses are measured and bounded by nobody.
-func reported(t *testing.T, client *asker, what string) load.Figures {
+func reported(t testing.TB, client *asker, what string) load.Figures {
 	t.Helper()
 	f := client.end()
 	t.Logf("%s: %d questions, %d lost, %d failures, longest gap %v, p99 %v", what, f.Asked, f.Lost, f.Bad,
