@@ -1,20 +1,19 @@
 package agent
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"recuse/netlinkx"
 	"recuse/netlinkx/netlinktest"
+	"recuse/netlinkx/netnstest"
 )
 
 // TestKernelLeftover starts on a box on which a killed agent left the service's
 // link under the name, and with the addresses, of an earlier configuration: none
 // of it is a conflict, and none of it stays.
 func TestKernelLeftover(t *testing.T) {
-	if os.Getenv(inside) == "" {
-		again(t)
+	if !netnstest.Isolate(t) {
 		return
 	}
 	old := netlinktest.NewBox(t, netlinkx.Config{Service: "dns", Link: "old0",

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,18 +15,15 @@ import (
 	"recuse/agent/config"
 	"recuse/netlinkx"
 	"recuse/netlinkx/netlinktest"
+	"recuse/netlinkx/netnstest"
 )
-
-// inside marks the process that runs in a network namespace of its own.
-const inside = "RECUSE_TEST_INSIDE"
 
 // TestKernel runs the whole agent on a real kernel, with a DNS server of this
 // process in place of a resolver and a router that does not exist: what the
 // link does, from the start to the end. It is run again in a virtual machine,
 // on a kernel with a real dummy link.
 func TestKernel(t *testing.T) {
-	if os.Getenv(inside) == "" {
-		again(t)
+	if !netnstest.Isolate(t) {
 		return
 	}
 	k := newKernelRun(t)
@@ -64,25 +59,6 @@ func TestKernel(t *testing.T) {
 	k.end()
 	if got := k.box.String(); got != "" {
 		t.Errorf("left behind:\n%s", got)
-	}
-}
-
-// again runs this test in a process with a network namespace of its own. The
-// namespace goes with the process.
-func again(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), inside+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET,
-		Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.CombinedOutput()
-	if os.IsPermission(err) {
-		netlinktest.Missing(t, "a network namespace", err)
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if strings.Contains(string(out), "--- SKIP") {
-		t.Skipf("skipped inside:\n%s", out)
 	}
 }
 

@@ -28,6 +28,12 @@ func NewNS(t TB) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		Missing(t, "a network namespace of its own", err)
 	}
+	LoUp(t)
+}
+
+// LoUp sets lo up in the network namespace of the calling thread.
+func LoUp(t TB) {
+	t.Helper()
 	lo, err := netlink.LinkByName("lo")
 	if err == nil {
 		err = netlink.LinkSetUp(lo)

@@ -12,12 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"recuse/netlinkx/netnstest"
 	"recuse/probe"
 )
-
-// insideVar is set in the copy of the test binary that has a network namespace
-// of its own.
-const insideVar = "RECUSE_TEST_INSIDE_NETNS"
 
 // resolver is where unbound listens inside the namespace; service is the
 // service address.
@@ -26,50 +23,14 @@ const (
 	service  = "10.1.9.53"
 )
 
-// isolate runs the calling test again in a new network namespace, in a process
-// of its own whose every thread is in there, and returns true in that one. The
-// namespace goes with the process.
+// isolate is netnstest.Isolate with the service address on lo.
 func isolate(t *testing.T, tools ...string) (inside bool) {
 	t.Helper()
-	if os.Getenv(insideVar) == t.Name() {
-		sh(t, "ip link set lo up")
-		sh(t, "ip addr add "+service+"/32 dev lo")
-		return true
+	if !netnstest.Isolate(t, append(tools, "ip")...) {
+		return false
 	}
-	need(t, tools...)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v=true", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), insideVar+"="+t.Name())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("failed inside the namespace: %v\n%s", err, out)
-	}
-	if !strings.Contains(string(out), "--- PASS: "+t.Name()+" ") {
-		t.Errorf("did not run inside the namespace:\n%s", out)
-	}
-	return false
-}
-
-// need skips the test, or fails it where that is asked for, without root or a
-// tool.
-func need(t *testing.T, tools ...string) {
-	t.Helper()
-	missing := ""
-	if os.Geteuid() != 0 {
-		missing = "root, for a network namespace"
-	}
-	for _, tool := range append(tools, "ip") {
-		if _, err := exec.LookPath(tool); err != nil {
-			missing = tool
-		}
-	}
-	switch {
-	case missing == "":
-	case os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1":
-		t.Fatalf("needs %s", missing)
-	default:
-		t.Skipf("needs %s", missing)
-	}
+	sh(t, "ip addr add "+service+"/32 dev lo")
+	return true
 }
 
 // sh runs a command, its words apart by spaces.

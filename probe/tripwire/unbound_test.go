@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/bpf"
 
+	"recuse/netlinkx/netnstest"
 	"recuse/probe"
 	"recuse/probe/dnsx"
 )
@@ -112,7 +113,7 @@ func reach(t *testing.T, changes <-chan probe.Report, l probe.Level) time.Time {
 // TestUnboundKilled proves with a real resolver and the default times how soon a
 // SIGKILL trips the wire, and how soon the verdict is dead.
 func TestUnboundKilled(t *testing.T) {
-	if !isolate(t, "unbound") {
+	if !netnstest.Isolate(t, "unbound") {
 		return
 	}
 	w, err := Open(server)
@@ -158,7 +159,7 @@ func TestUnboundKilled(t *testing.T) {
 // TestUnboundLine proves that the end of an idle TCP connection trips when a
 // resolver is killed, and again after it was started anew.
 func TestUnboundLine(t *testing.T) {
-	if !isolate(t, "unbound") {
+	if !netnstest.Isolate(t, "unbound") {
 		return
 	}
 	p := asks(t)

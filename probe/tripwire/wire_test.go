@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recuse/netlinkx/netnstest"
 )
 
 // patience is how long tests wait for what is bound to come.
@@ -75,7 +77,7 @@ func bind(t *testing.T, kind int, addr unix.Sockaddr) int {
 // TestWire proves that the end of each kind of server's socket trips, and that
 // no other's does.
 func TestWire(t *testing.T) {
-	if !isolate(t) {
+	if !netnstest.Isolate(t) {
 		return
 	}
 	local := [4]byte{127, 0, 0, 1}
@@ -124,7 +126,7 @@ func TestWire(t *testing.T) {
 // TestWireApart proves that many ends at once are no more than a trip every
 // 200 ms, that the last is not forgotten, and that an overrun is a trip.
 func TestWireApart(t *testing.T) {
-	if !isolate(t) {
+	if !netnstest.Isolate(t) {
 		return
 	}
 	w, trips := lay(t, server)
@@ -186,7 +188,7 @@ func TestWireUnprivileged(t *testing.T) {
 		w.Close()
 		return
 	}
-	need(t)
+	netnstest.Need(t)
 	binary, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +268,7 @@ func churn(t *testing.T, n int) time.Duration {
 // TestWireAsleep proves that neither 5,000 TCP clients nor as many sockets of a
 // resolver wake the process, although the kernel tells of them all.
 func TestWireAsleep(t *testing.T) {
-	if !isolate(t) {
+	if !netnstest.Isolate(t) {
 		return
 	}
 	const n = 5000
