@@ -145,7 +145,7 @@ func TestLookups(t *testing.T) {
 		{"glibc, late, and heard when it is asked again", Glibc(), []says{slow(6 * time.Second)}, "0s >0, 5s >0, 6s =0"},
 		{"glibc, late, and kept by the kernel", Glibc(), []says{slow(6 * time.Second), dead}, "0s >0, 5s >1, 10s =0"},
 		{"glibc, late, and lost with its port", Glibc(), []says{slow(6 * time.Second), {icmp: true, after: 3 * time.Second}},
-			"0s >0, 5s >1, 8s >0 drop, 13s >1, 14s =0"},
+			"0s >0, 5s >1, 8s >0 drop, 13s >1, 16s =1"},
 
 		{"parallel", Parallel(), []says{well, well}, "0s >0, 0s >1, 3ms =0"},
 		{"parallel, first dead", Parallel(), []says{dead, well}, "0s >0, 0s >1, 3ms =1"},
