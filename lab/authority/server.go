@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Listen  []netip.AddrPort // DNS, over UDP and TCP; one socket each, so that answers bear the right source
 	Control string           // path of the Unix socket for a Client
+	Leases  int              // size of the lease table, whose names and addresses it serves too
 	NSID    string           // whom it says it is, to those who ask (RFC 5001); none: nobody
 }
 
@@ -34,6 +35,9 @@ func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	content := zones()
+	if err := lease(content, c.Leases); err != nil {
+		return fmt.Errorf("failed to serve: %w", err)
+	}
 	s := &Server{content: content, state: newState(content), nsid: c.NSID, ctx: ctx}
 	var stops []func()
 	defer func() {

@@ -51,11 +51,13 @@ func Hosts() []string {
 }
 
 // zone is the content of one zone: its apex, the names that exist with their
-// addresses, and a suffix below which every name exists.
+// addresses or with what they point to, and a suffix below which every name
+// exists.
 type zone struct {
 	apex     string
 	ttl      uint32
 	hosts    map[string]host
+	pointers map[string]string
 	wildcard string
 }
 
@@ -105,6 +107,9 @@ func (z *zone) answer(m *dns.Msg, q dns.Question) {
 	m.Authoritative = true
 	name := strings.ToLower(q.Name)
 	h, exists := z.hosts[name]
+	if z.pointers[name] != "" {
+		exists = true
+	}
 	ttl := z.ttl
 	if z.wildcard != "" && name != z.wildcard && dns.IsSubDomain(z.wildcard, name) {
 		h, exists, ttl = address(3, 1), true, 0
@@ -131,9 +136,11 @@ func (z *zone) records(q dns.Question, name string, h host, exists bool, ttl uin
 		return []dns.RR{&dns.NS{Hdr: hdr, Ns: dns.Fqdn("ns." + strings.TrimPrefix(z.apex, "."))}}
 	case q.Qtype == dns.TypeTXT && (name == Large || z.wildcard != "" && exists && dns.IsSubDomain(z.wildcard, name)):
 		return []dns.RR{&dns.TXT{Hdr: hdr, Txt: slices.Repeat([]string{strings.Repeat("t", largeString)}, largeStrings)}}
-	case q.Qtype == dns.TypeA && exists:
+	case q.Qtype == dns.TypePTR && z.pointers[name] != "":
+		return []dns.RR{&dns.PTR{Hdr: hdr, Ptr: z.pointers[name]}}
+	case q.Qtype == dns.TypeA && h.v4.IsValid():
 		return []dns.RR{&dns.A{Hdr: hdr, A: h.v4.AsSlice()}}
-	case q.Qtype == dns.TypeAAAA && exists:
+	case q.Qtype == dns.TypeAAAA && h.v6.IsValid():
 		return []dns.RR{&dns.AAAA{Hdr: hdr, AAAA: h.v6.AsSlice()}}
 	}
 	return nil

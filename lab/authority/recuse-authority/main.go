@@ -24,11 +24,12 @@ func run(args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	listen := flags.String("listen", "", "addresses with port, separated by commas")
 	nsid := flags.String("nsid", "", "whom it says it is, to those who ask")
+	leases := flags.Int("leases", 0, "size of the lease table")
 	control := flags.String("control", "", "path of the control socket")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	c := authority.Config{Control: *control, NSID: *nsid}
+	c := authority.Config{Control: *control, Leases: *leases, NSID: *nsid}
 	for s := range strings.SplitSeq(*listen, ",") {
 		addr, err := netip.ParseAddrPort(s)
 		if err != nil {
