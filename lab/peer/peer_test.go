@@ -91,6 +91,7 @@ func leaves(t *testing.T, name string, tuned bool, router string) {
 func takesTurns(t *testing.T, tuned bool, router string) {
 	lab, a := raise(t, peer.Keepalived, tuned, router)
 	agent := a.(turns)
+	announced(t, lab, lab.Nodes[0])
 	served(t, lab, agent, lab.Nodes[0])
 	must(t, lab.Nodes[0].Resolver.Kill())
 	killed := time.Now()

@@ -77,8 +77,12 @@ func (l *Lab) WaitAnnounced(ctx context.Context, d time.Duration, nodes ...*Node
 	return l.WaitBFD(ctx, d, nodes...)
 }
 
-// WaitNextHops is WaitAnnounced for one router.
+// WaitNextHops is WaitAnnounced for one router. Of nodes that serve in turn it
+// waits for one.
 func (l *Lab) WaitNextHops(ctx context.Context, d time.Duration, r *Router, nodes ...*Node) error {
+	if _, turns := l.agent.(Turns); turns {
+		return l.waitTurn(ctx, d, r, nodes)
+	}
 	what := fmt.Sprintf("%d nodes as next hops in the kernel of %s", len(nodes), r.ShortName)
 	return Within(ctx, d, what, func() (bool, string) {
 		saw := ""

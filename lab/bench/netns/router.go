@@ -14,8 +14,15 @@ type router struct {
 	bench *network
 }
 
-// NextHops are the names behind the service address in the router's kernel.
-func (r *router) NextHops(context.Context) ([]string, error) {
+// NextHops are the names behind the service address in the router's kernel: of
+// nodes that serve in turn the one whose turn it is.
+func (r *router) NextHops(ctx context.Context) ([]string, error) {
+	if n, turns, err := r.bench.lab.Turn(ctx, r.Router); turns {
+		if n == nil || err != nil {
+			return nil, err
+		}
+		return []string{n.ShortName}, nil
+	}
 	hops, err := r.Router.NextHops(service)
 	if err != nil {
 		return nil, err
