@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func (b box) versions() []string {
 	for _, name := range slices.Sorted(maps.Keys(b.programs)) {
 		var texts []string
 		for _, v := range b.programs[name] {
-			text := v.text
+			text := release(v.text)
 			if len(b.programs[name]) > 1 {
 				text += " (" + either(len(v.runs) == 1, "run ", "runs ") + spans(v.runs) + ")"
 			}
@@ -82,6 +83,12 @@ func (b box) versions() []string {
 	}
 	return all
 }
+
+// saying is what programs write before the number of their version.
+var saying = regexp.MustCompile(`(?i)^.*\bversion\s+`)
+
+// release is what a program says of its version without the words around it.
+func release(s string) string { return saying.ReplaceAllString(clean(s), "") }
 
 // when is the day of the runs, or the first and the last.
 func (b box) when() string {

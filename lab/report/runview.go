@@ -124,6 +124,10 @@ func phaseLines(r result.Run) []phaseLine {
 		if !ok || slices.ContainsFunc(all, func(l phaseLine) bool { return l.Name == clean(p.Name) }) {
 			continue
 		}
+		if f.Asked == 0 {
+			all = append(all, phaseLine{clean(p.Name), "0", "–", "–", "–", "–", "–", "–", "–", "–", "–", ""})
+			continue
+		}
 		all = append(all, phaseLine{clean(p.Name), number(f.Asked), number(f.Lost), number(f.Bad), number(f.Stalled), seconds(f.Outage),
 			seconds(f.WorstGap), latency(f.P50), latency(f.P95), latency(f.P99), latency(f.Max), byNode(f.Nodes)})
 	}

@@ -109,10 +109,24 @@ func cut(s string, n int) string {
 	return s
 }
 
-// markup is what Markdown would take for its own.
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`,
-	"[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`)
+// markup is what Markdown would take for its own, underscores apart.
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`,
+	"[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
-// plain makes any text safe within a line of Markdown. Hyphens and dots, which
-// names are full of, mean nothing there and stay readable in a terminal.
-func plain(s string) string { return markup.Replace(clean(s)) }
+// plain makes any text safe within a line of Markdown. Hyphens, dots and
+// underscores within a word, which names are full of, mean nothing there and
+// stay readable in a terminal.
+func plain(s string) string {
+	runes := []rune(markup.Replace(clean(s)))
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	var b strings.Builder
+	for i, r := range runes {
+		if r == '_' && !(inWord(i-1) && inWord(i+1)) {
+			b.WriteRune('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -50,7 +50,8 @@ func TestPlain(t *testing.T) {
 		"a|b\nc\td":                     `a\|b c d`,
 		"\x1b[2J\x07x\u202ey\u200b":     `\[2Jxy`,
 		"<script>&":                     "&lt;script&gt;&amp;",
-		"[x](y) `z` *b* _i_ #1 ~s~ \\|": "\\[x\\](y) \\`z\\` \\*b\\* \\_i\\_ \\#1 \\~s\\~ \\\\\\|",
+		"[x](y) `z` *b* _i_ #1 ~s~ \\|": "\\[x\\](y) \\`z\\` \\*b\\* \\_i\\_ #1 \\~s\\~ \\\\\\|",
+		"x86_64 a__b":                   `x86_64 a\_\_b`,
 		"\xff\xfe":                      "",
 	} {
 		if got := plain(s); got != want {
