@@ -87,6 +87,8 @@ func render(router string, nodes []Node) (map[string]string, []string, error) {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"join": strings.Join,
+		// beside is what stands in comments about the box that the daemons run on.
+		"beside": beside,
 		// seq numbers the entries of a list in steps of five, which leaves room
 		// for an operator's own.
 		"seq": func(i int) int { return 5 * (i + 1) },

@@ -78,7 +78,7 @@ func (a *Authority) SetAll(ctx context.Context, zone string, b authority.Behavio
 func (a *Authority) SetFor(ctx context.Context, zone string, b authority.Behaviour, nodes ...*Node) error {
 	var clients []netip.Addr
 	for _, n := range nodes {
-		clients = append(clients, n.V4, n.V6)
+		clients = append(clients, n.outside(), n.V6)
 	}
 	if len(clients) == 0 {
 		return errors.New("failed to set behaviour: towards no node")

@@ -27,11 +27,12 @@ type Node struct {
 	Gateways  []netip.Addr   // the routers' IPv4 addresses on the nodes' net
 	LinkKind  string         // of a link that holds service addresses: dummy, or ifb
 
-	recuse    string
-	behaviour *authority.Client // of a switchable resolver, else nil
-	gate      *gate.Gate        // before unbound, once it has been made to behave
-	askAt     netip.Addr        // an address at which the resolver listens
-	tree      map[string]any
+	recuse     string
+	translated bool              // the authority sees another address
+	behaviour  *authority.Client // of a switchable resolver, else nil
+	gate       *gate.Gate        // before unbound, once it has been made to behave
+	askAt      netip.Addr        // an address at which the resolver listens
+	tree       map[string]any
 }
 
 // newNode describes the node and its resolver.
@@ -40,7 +41,7 @@ func newNode(h *Host, index int, o Options) (*Node, error) {
 		Host: h, Index: index, ASN: FirstNodeASN + uint32(index),
 		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
 		Addresses: o.Addresses, LinkKind: o.LinkKind,
-		recuse: o.Recuse, askAt: o.askAt(),
+		recuse: o.Recuse, askAt: o.askAt(), translated: o.Layout == Flat,
 	}
 	for i := range o.Routers {
 		n.Gateways = append(n.Gateways, nodeNet.v4(i+1))

@@ -30,8 +30,11 @@ type Options struct {
 	Nodes   int    // 3 by default
 	Spares  int    // nodes more that the routers are told of, for AddNode
 
-	Layout  string // Routed (default) or Flat
-	Clients int    // addresses that ask, 1 by default; on a flat network each is a host
+	Layout string // Routed (default) or Flat
+	// KernelSettings has the routers do what the configuration that they are
+	// given says, in comments, to run outside of their daemons.
+	KernelSettings bool
+	Clients        int // addresses that ask, 1 by default; on a flat network each is a host
 
 	// Relay puts dnsdist and a resolver of its own on the first router.
 	Relay bool

@@ -27,6 +27,11 @@ const policyTable = "153"
 // raiseServices describes what runs on the router beside its daemons, and the
 // last resort.
 func (l *Lab) raiseServices(ctx context.Context) error {
+	if l.options.Layout == Flat {
+		if err := l.furnish(ctx); err != nil {
+			return err
+		}
+	}
 	switch {
 	case l.options.Relay:
 		return l.raiseRelay()

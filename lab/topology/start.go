@@ -21,6 +21,11 @@ func (l *Lab) startRouters(ctx context.Context) error {
 		if err := r.Configure(text); err != nil {
 			return err
 		}
+		if l.options.KernelSettings {
+			if err := r.obey(ctx, text); err != nil {
+				return err
+			}
+		}
 		if l.options.WithoutRouter {
 			continue
 		}

@@ -18,7 +18,7 @@ var (
 func (o Options) topology() topology.Options {
 	t := topology.Options{
 		Router: o.Router, Layout: o.Layout, Nodes: o.Nodes, Clients: o.Clients, Spares: 1,
-		LastResort: o.LastResort, Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
+		KernelSettings: o.Peering, LastResort: o.LastResort, Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
 		Configure: o.configure, ResolverExtra: o.resolver(), Log: o.Log, Keep: o.Keep,
 	}
 	if o.Tuned {
