@@ -89,7 +89,7 @@ func TestOutcomes(t *testing.T) {
 // nobody is an address where nobody listens.
 func nobody(t *testing.T) netip.AddrPort {
 	t.Helper()
-	udp, tcp := pair(t)
+	udp, tcp := pair(t, "127.0.0.1:0")
 	defer func() { _, _ = udp.Close(), tcp.Close() }()
 	return udp.LocalAddr().(*net.UDPAddr).AddrPort()
 }

@@ -61,8 +61,14 @@ type server struct {
 // serve starts a server that ends with the test.
 func serve(t testing.TB, s script) *server {
 	t.Helper()
+	return serveAt(t, "127.0.0.1:0", s)
+}
+
+// serveAt is serve at another address.
+func serveAt(t testing.TB, at string, s script) *server {
+	t.Helper()
 	v := &server{t: t, script: s, open: map[net.Conn]bool{}}
-	udp, tcp := pair(t)
+	udp, tcp := pair(t, at)
 	v.plain = udp.LocalAddr().(*net.UDPAddr).AddrPort()
 	secure, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
 	if err != nil {
@@ -86,10 +92,10 @@ func serve(t testing.TB, s script) *server {
 }
 
 // pair listens on a port that is free for both UDP and TCP.
-func pair(t testing.TB) (net.PacketConn, net.Listener) {
+func pair(t testing.TB, at string) (net.PacketConn, net.Listener) {
 	t.Helper()
 	for range 20 {
-		udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+		udp, err := net.ListenPacket("udp", at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,6 +273,22 @@ func (a act) messages(t testing.TB, m *dns.Msg) [][]byte {
 		out = append(out, b)
 	}
 	return out
+}
+
+// hangUp closes all connections in order.
+func (s *server) hangUp() { s.each(func(c net.Conn) { _ = c.Close() }) }
+
+// resetAll resets all connections.
+func (s *server) resetAll() { s.each(reset) }
+
+// each does something to all connections.
+func (s *server) each(f func(net.Conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.open {
+		f(c)
+	}
+	clear(s.open)
 }
 
 // ports counts the source ports that were seen.
