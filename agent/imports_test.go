@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"probe/tripwire":       {},
 	"probe/web":            {"probe"},
 	"probe/probetest":      {},
+	"probe/resulttest":     {"probe"},
 	"netlinkx":             {},
 	"netlinkx/netlinktest": {"netlinkx"},
 	"netlinkx/netnstest":   {"netlinkx/netlinktest"},

@@ -390,24 +390,10 @@ func TestUpdateDuringStart(t *testing.T) {
 	}
 	for round := range 8 {
 		c := router.accept()
-		stop, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for i := 0; ; i++ {
-				if err := s.Update(confs[i%len(confs)]); err != nil {
-					t.Error(err)
-				}
-				select {
-				case <-stop:
-					return
-				default:
-				}
-			}
-		}()
+		stop := meanwhile(t, func(i int) error { return s.Update(confs[i%len(confs)]) })
 		c.establish(65000)
 		s.established(0)
-		close(stop)
-		<-stopped
+		stop()
 		last := round % len(confs)
 		if err := s.Update(confs[last]); err != nil {
 			t.Fatal(err)

@@ -284,6 +284,30 @@ func (c *rawConn) settle(got tally) {
 	}
 }
 
+// meanwhile calls f again and again, with the number of the call, until stop,
+// which returns when the last call has.
+func meanwhile(t *testing.T, f func(i int) error) (stop func()) {
+	t.Helper()
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			if err := f(i); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-end:
+				return
+			default:
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
 // Routes change without a pause while sessions come up: what the router holds
 // in the end is what was declared last, and Sent says the same. GoBGP would
 // lose a change that falls into the moment in which a session comes up.
@@ -296,24 +320,10 @@ func TestChangesDuringStart(t *testing.T) {
 	}
 	for round := range 25 {
 		c := router.accept()
-		stop, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for i := 0; ; i++ {
-				if err := s.Set(sets[i%len(sets)]); err != nil {
-					t.Error(err)
-				}
-				select {
-				case <-stop:
-					return
-				default:
-				}
-			}
-		}()
+		stop := meanwhile(t, func(i int) error { return s.Set(sets[i%len(sets)]) })
 		c.establish(65000)
 		s.established(0)
-		close(stop)
-		<-stopped
+		stop()
 		last := sets[round%len(sets)]
 		if err := s.Set(last); err != nil {
 			t.Fatal(err)

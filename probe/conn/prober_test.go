@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sys/unix"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // patience is the deadline of probes that are answered; none comes near it.
@@ -38,33 +37,13 @@ func prober(t *testing.T, c Config) *Prober {
 	return p
 }
 
-// within returns a context with a deadline.
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// want compares a result with what is expected, its times apart.
-func want(t *testing.T, got probe.Result, cause probe.Cause, outcome string, alive bool) {
-	t.Helper()
-	expected := probe.Result{Cause: cause, Outcome: outcome, Alive: alive}
-	if diff := cmp.Diff(expected, got, cmpopts.IgnoreFields(probe.Result{}, "Sent", "Done")); diff != "" {
-		t.Errorf("unexpected result (-want +got):\n%s", diff)
-	}
-	if got.Sent.IsZero() || got.Done.Before(got.Sent) {
-		t.Errorf("sent at %v, done at %v", got.Sent, got.Done)
-	}
-}
-
 // TestProbe proves a pass, and that the connection is ended at once so that
 // nothing is left in the server.
 func TestProbe(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		t.Run(host, func(t *testing.T) {
 			l, at := listen(t, host)
-			want(t, prober(t, Config{Address: at}).Probe(within(t, patience)), probe.Passed, "connected", true)
+			resulttest.Want(t, prober(t, Config{Address: at}).Probe(resulttest.Within(t, patience)), probe.Passed, "connected", true)
 			c, err := l.Accept()
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +63,7 @@ func TestProbe(t *testing.T) {
 func TestProbeMapped(t *testing.T) {
 	_, at := listen(t, "127.0.0.1")
 	at = netip.AddrPortFrom(netip.MustParseAddr("::ffff:127.0.0.1"), at.Port())
-	want(t, prober(t, Config{Address: at}).Probe(within(t, patience)), probe.Passed, "connected", true)
+	resulttest.Want(t, prober(t, Config{Address: at}).Probe(resulttest.Within(t, patience)), probe.Passed, "connected", true)
 }
 
 // TestProbeSource proves that the connection comes from the address that is
@@ -92,7 +71,7 @@ func TestProbeMapped(t *testing.T) {
 func TestProbeSource(t *testing.T) {
 	l, at := listen(t, "127.0.0.1")
 	c := Config{Address: at, Local: netip.MustParseAddr("127.0.0.7")}
-	want(t, prober(t, c).Probe(within(t, patience)), probe.Passed, "connected", true)
+	resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Passed, "connected", true)
 	got, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +81,7 @@ func TestProbeSource(t *testing.T) {
 		t.Errorf("connected from %v", from)
 	}
 	c.Local = netip.MustParseAddr("192.0.2.77")
-	want(t, prober(t, c).Probe(within(t, patience)), probe.Unmade,
+	resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Unmade,
 		"the source address is not on this box (EADDRNOTAVAIL)", false)
 }
 
@@ -111,8 +90,8 @@ func TestProbeRefused(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		// The ports below 1024 are left out of what the kernel hands out.
 		c := Config{Address: netip.AddrPortFrom(netip.MustParseAddr(host), 1)}
-		got := prober(t, c).Probe(within(t, patience))
-		want(t, got, probe.Refused, "connection refused", false)
+		got := prober(t, c).Probe(resulttest.Within(t, patience))
+		resulttest.Want(t, got, probe.Refused, "connection refused", false)
 		if got.RTT() > patience/2 {
 			t.Errorf("a refusal took %v", got.RTT())
 		}
@@ -151,8 +130,8 @@ func full(t *testing.T) netip.AddrPort {
 // the deadline.
 func TestProbeSilent(t *testing.T) {
 	const brief = 200 * time.Millisecond
-	got := prober(t, Config{Address: full(t)}).Probe(within(t, brief))
-	want(t, got, probe.Silent, "timeout", false)
+	got := prober(t, Config{Address: full(t)}).Probe(resulttest.Within(t, brief))
+	resulttest.Want(t, got, probe.Silent, "timeout", false)
 	if got.RTT() < brief*9/10 {
 		t.Errorf("waited for %v of %v", got.RTT(), brief)
 	}
@@ -166,7 +145,7 @@ func TestProbeEnded(t *testing.T) {
 	go func() { results <- p.Probe(ctx) }()
 	cancel()
 	got := <-results
-	want(t, got, probe.Unmade, "the probe was ended", false)
+	resulttest.Want(t, got, probe.Unmade, "the probe was ended", false)
 	if got.RTT() > patience/2 {
 		t.Errorf("the end took %v", got.RTT())
 	}

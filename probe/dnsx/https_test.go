@@ -19,6 +19,7 @@ import (
 
 	"recuse/probe"
 	"recuse/probe/probetest"
+	"recuse/probe/resulttest"
 )
 
 // startHTTPS starts an HTTPS server on a free loopback port, of HTTP/2 as well
@@ -82,7 +83,7 @@ func TestProbeHTTPSRequest(t *testing.T) {
 		s.Path = "/q/x"
 		c := local(s)
 		c.Trust = probe.Trust{CA: ours.PEM(), ServerName: "dns.example"}
-		wantSecure(t, prober(t, c).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
+		wantSecure(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
 		expected := seen{proto, "POST", "/q/x", "dns.example", messageType, messageType, "dns.example"}
 		if diff := cmp.Diff(expected, <-requests); diff != "" {
 			t.Errorf("unexpected request (-want +got):\n%s", diff)
@@ -118,7 +119,7 @@ func TestProbeHTTPSAnswers(t *testing.T) {
 		for _, two := range []bool{false, true} {
 			t.Run(tt.name, func(t *testing.T) {
 				_, s := startHTTPS(t, cert, two, tt.handle)
-				got := prober(t, insecure(s)).Probe(within(t, patience))
+				got := prober(t, insecure(s)).Probe(resulttest.Within(t, patience))
 				if !strings.HasPrefix(got.Outcome, tt.want) {
 					t.Errorf("got %q, want %q", got.Outcome, tt.want)
 				}
@@ -165,11 +166,11 @@ func TestProbeHTTPSFresh(t *testing.T) {
 		s := Server{Net: "https", Addr: server.Listener.Addr().(*net.TCPAddr).AddrPort()}
 		p := prober(t, insecure(s))
 		for range 5 {
-			wantSecure(t, p.Probe(within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
+			wantSecure(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
 		}
 		await(t, "every connection is closed", func() bool { return opened.Load() == 5 && closed.Load() == 5 })
 		server.Close()
-		want(t, p.Probe(within(t, patience)), probe.Refused, "connection refused", false)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Refused, "connection refused", false)
 		await(t, "no goroutine of a client is left", func() bool {
 			buf := make([]byte, 1<<20)
 			stacks := string(buf[:runtime.Stack(buf, true)])

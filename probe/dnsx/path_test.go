@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // serveOn starts a server on each address, all on one free port, that answers
@@ -67,7 +68,7 @@ func TestPathWorst(t *testing.T) {
 			if tt.cause == probe.Silent {
 				d = brief
 			}
-			want(t, path(t, c).Probe(within(t, d)), tt.cause, tt.result, tt.alive)
+			resulttest.Want(t, path(t, c).Probe(resulttest.Within(t, d)), tt.cause, tt.result, tt.alive)
 		})
 	}
 }
@@ -77,9 +78,9 @@ func TestPathWorst(t *testing.T) {
 func TestPathRefused(t *testing.T) {
 	c := serveOn(t, []string{"127.0.0.11"}, func(_ string, q *dns.Msg) *dns.Msg { return inLan(q) })
 	c.Addresses = append(c.Addresses, netip.MustParseAddr("127.0.0.12"))
-	want(t, path(t, c).Probe(within(t, patience)), probe.Refused, "127.0.0.12: connection refused", true)
+	resulttest.Want(t, path(t, c).Probe(resulttest.Within(t, patience)), probe.Refused, "127.0.0.12: connection refused", true)
 	c.Addresses = c.Addresses[1:]
-	want(t, path(t, c).Probe(within(t, patience)), probe.Refused, "127.0.0.12: connection refused", false)
+	resulttest.Want(t, path(t, c).Probe(resulttest.Within(t, patience)), probe.Refused, "127.0.0.12: connection refused", false)
 }
 
 // TestPathSource proves a fixed source, and the loopback address without one.
@@ -94,7 +95,7 @@ func TestPathSource(t *testing.T) {
 		if tt.source != "" {
 			c.Source = netip.MustParseAddr(tt.source)
 		}
-		want(t, path(t, c).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+		resulttest.Want(t, path(t, c).Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 		if got := (<-seen).Addr().String(); got != tt.want {
 			t.Errorf("source %q: asked from %v, want %v", tt.source, got, tt.want)
 		}

@@ -9,25 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/miekg/dns"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
-
-// want compares a result with what is expected, its times apart, and checks
-// that those are in order.
-func want(t *testing.T, got probe.Result, cause probe.Cause, outcome string, alive bool) {
-	t.Helper()
-	expected := probe.Result{Cause: cause, Outcome: outcome, Alive: alive}
-	if diff := cmp.Diff(expected, got, cmpopts.IgnoreFields(probe.Result{}, "Sent", "Done")); diff != "" {
-		t.Errorf("unexpected result (-want +got):\n%s", diff)
-	}
-	if got.Sent.IsZero() || got.Done.Before(got.Sent) {
-		t.Errorf("sent at %v, done at %v", got.Sent, got.Done)
-	}
-}
 
 // inLan answers like a server of the zone lan.
 func inLan(q *dns.Msg) *dns.Msg { return nxdomain(q, "lan.") }
@@ -39,7 +25,7 @@ func TestProbeAnswered(t *testing.T) {
 			t.Run(network+" "+host, func(t *testing.T) {
 				p := prober(t, local(serve(t, network, host, inLan)))
 				for range 3 {
-					want(t, p.Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+					resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 				}
 			})
 		}
@@ -50,7 +36,7 @@ func TestProbeAnswered(t *testing.T) {
 func TestProbeMapped(t *testing.T) {
 	s := serve(t, "udp", "127.0.0.1", inLan)
 	s.Addr = netip.AddrPortFrom(netip.MustParseAddr("::ffff:127.0.0.1"), s.Addr.Port())
-	want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+	resulttest.Want(t, prober(t, local(s)).Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 }
 
 // TestProbeFresh proves that every probe has a name and a source port of its
@@ -68,7 +54,7 @@ func TestProbeFresh(t *testing.T) {
 	p := prober(t, local(s))
 	names, ports := map[string]bool{}, map[uint16]bool{}
 	for range 20 {
-		want(t, p.Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 		q := <-queries
 		names[q.name], ports[q.port] = true, true
 	}
@@ -86,7 +72,7 @@ func TestProbeSource(t *testing.T) {
 	})
 	c := local(s)
 	c.Local = netip.MustParseAddr("127.0.0.7")
-	want(t, prober(t, c).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+	resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 	if got := <-seen; got.Addr() != c.Local {
 		t.Errorf("asked from %v, want %v", got.Addr(), c.Local)
 	}
@@ -98,7 +84,7 @@ func TestProbeSourceMissing(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		c := local(Server{Net: network, Addr: loopback.Addr})
 		c.Local = unassigned
-		want(t, prober(t, c).Probe(within(t, patience)), probe.Unmade,
+		resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Unmade,
 			"the source address is not on this box (EADDRNOTAVAIL)", false)
 	}
 }
@@ -110,8 +96,8 @@ func TestProbeSilent(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {
 			p := prober(t, local(serve(t, network, "127.0.0.1", nothing)))
-			got := p.Probe(within(t, brief))
-			want(t, got, probe.Silent, "timeout", false)
+			got := p.Probe(resulttest.Within(t, brief))
+			resulttest.Want(t, got, probe.Silent, "timeout", false)
 			if got.RTT() < brief*9/10 {
 				t.Errorf("waited for %v of %v", got.RTT(), brief)
 			}
@@ -128,8 +114,8 @@ func TestProbeRefused(t *testing.T) {
 				// The ports below 1024 are left out of what the kernel hands out, so
 				// nobody takes this one by chance.
 				s := Server{Net: network, Addr: netip.AddrPortFrom(netip.MustParseAddr(host), 1)}
-				got := prober(t, local(s)).Probe(within(t, patience))
-				want(t, got, probe.Refused, "connection refused", false)
+				got := prober(t, local(s)).Probe(resulttest.Within(t, patience))
+				resulttest.Want(t, got, probe.Refused, "connection refused", false)
 				if got.RTT() > patience/2 {
 					t.Errorf("a refusal took %v", got.RTT())
 				}
@@ -147,8 +133,8 @@ func TestProbeElsewhere(t *testing.T) {
 	s := scriptedOn(t, own, func(_ *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
 		send(t, other, from, nxdomain(q, "lan."))
 	})
-	got := prober(t, local(s)).Probe(within(t, patience))
-	want(t, got, probe.Wrong, "answer from 127.0.0.2 instead of 127.0.0.1", true)
+	got := prober(t, local(s)).Probe(resulttest.Within(t, patience))
+	resulttest.Want(t, got, probe.Wrong, "answer from 127.0.0.2 instead of 127.0.0.1", true)
 }
 
 // TestProbeIgnores proves that packets which do not match are passed over: the
@@ -168,9 +154,9 @@ func TestProbeIgnores(t *testing.T) {
 		}
 	})
 	p := prober(t, local(s))
-	want(t, p.Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 	mute.Store(true)
-	want(t, p.Probe(within(t, brief)), probe.Silent, "timeout; ignored 3 packets that did not match", false)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, brief)), probe.Silent, "timeout; ignored 3 packets that did not match", false)
 }
 
 // TestProbeLate proves that the answer to an earlier probe is none to a later
@@ -185,8 +171,8 @@ func TestProbeLate(t *testing.T) {
 		first()
 	})
 	p := prober(t, local(s))
-	want(t, p.Probe(within(t, brief)), probe.Silent, "timeout", false)
-	want(t, p.Probe(within(t, brief)), probe.Silent, "timeout", false)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, brief)), probe.Silent, "timeout", false)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, brief)), probe.Silent, "timeout", false)
 }
 
 // TestProbeMalformed proves that nonsense after the right id is a wrong answer.
@@ -195,7 +181,7 @@ func TestProbeMalformed(t *testing.T) {
 		wire, _ := nxdomain(q, "lan.").Pack()
 		sendRaw(t, own, from, wire[:len(wire)-3])
 	})
-	want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Wrong, "malformed answer", true)
+	resulttest.Want(t, prober(t, local(s)).Probe(resulttest.Within(t, patience)), probe.Wrong, "malformed answer", true)
 }
 
 // TestProbeTCPStrange proves what is said of connections that end or carry
@@ -220,7 +206,7 @@ func TestProbeTCPStrange(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := accept(t, tt.serve)
-			want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Wrong, tt.want, true)
+			resulttest.Want(t, prober(t, local(s)).Probe(resulttest.Within(t, patience)), probe.Wrong, tt.want, true)
 		})
 	}
 }
@@ -263,7 +249,7 @@ func TestProbeEnded(t *testing.T) {
 				return nil
 			})
 			got := prober(t, local(s)).Probe(ctx)
-			want(t, got, probe.Unmade, "the probe was ended", false)
+			resulttest.Want(t, got, probe.Unmade, "the probe was ended", false)
 			if got.RTT() > patience/2 {
 				t.Errorf("the end took %v", got.RTT())
 			}
@@ -275,12 +261,12 @@ func TestProbeEnded(t *testing.T) {
 func TestProbeOverlap(t *testing.T) {
 	p := prober(t, local(serve(t, "udp", "127.0.0.1", inLan)))
 	results := make(chan probe.Result)
-	ctx := within(t, patience)
+	ctx := resulttest.Within(t, patience)
 	for range 20 {
 		go func() { results <- p.Probe(ctx) }()
 	}
 	for range 20 {
-		want(t, <-results, probe.Passed, "NXDOMAIN", true)
+		resulttest.Want(t, <-results, probe.Passed, "NXDOMAIN", true)
 	}
 }
 

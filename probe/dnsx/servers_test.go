@@ -1,7 +1,6 @@
 package dnsx
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -148,14 +147,6 @@ func prober(t *testing.T, c Config) *Prober {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// within returns a context with a deadline.
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // reply returns an answer to q that has a code and nothing else.

@@ -14,6 +14,7 @@ import (
 	"github.com/miekg/dns"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // TestParsePlain proves what a question of alive may look like.
@@ -206,15 +207,15 @@ func TestLate(t *testing.T) {
 					return nil
 				})
 				s.Net = network
-				res, late := prober(t, local(s)).ProbePatiently(within(t, brief))
-				want(t, res, probe.Silent, "timeout", false)
+				res, late := prober(t, local(s)).ProbePatiently(resulttest.Within(t, brief))
+				resulttest.Want(t, res, probe.Silent, "timeout", false)
 				if late == nil {
 					t.Fatal("nobody waits for a late answer")
 				}
 				close(release)
 				if answers {
-					checkLate(t, late(within(t, patience)), network)
-				} else if got := late(within(t, brief)); got != "" {
+					checkLate(t, late(resulttest.Within(t, patience)), network)
+				} else if got := late(resulttest.Within(t, brief)); got != "" {
 					t.Errorf("%q was seen", got)
 				}
 			})
@@ -238,13 +239,13 @@ func checkLate(t *testing.T, got, network string) {
 // refusal.
 func TestLateAnswered(t *testing.T) {
 	s := serve(t, "udp", "127.0.0.1", inLan)
-	if _, late := prober(t, local(s)).ProbePatiently(within(t, patience)); late != nil {
+	if _, late := prober(t, local(s)).ProbePatiently(resulttest.Within(t, patience)); late != nil {
 		t.Error("somebody waits for more than the answer")
 	}
 	gone := listen(t, "127.0.0.1:0")
 	addr := addrOf(gone)
 	gone.Close()
-	if _, late := prober(t, local(Server{Net: "udp", Addr: addr})).ProbePatiently(within(t, patience)); late != nil {
+	if _, late := prober(t, local(Server{Net: "udp", Addr: addr})).ProbePatiently(resulttest.Within(t, patience)); late != nil {
 		t.Error("somebody waits for an answer where it was refused")
 	}
 }
@@ -267,10 +268,10 @@ func TestPathSigns(t *testing.T) {
 	if got := looks(t, p.Signs()[:1], patience); got[0] != "127.0.0.1: still answers . NS" {
 		t.Errorf("%q was seen", got[0])
 	}
-	res, late := p.ProbePatiently(within(t, brief))
-	want(t, res, probe.Silent, "127.0.0.1: timeout", false)
+	res, late := p.ProbePatiently(resulttest.Within(t, brief))
+	resulttest.Want(t, res, probe.Silent, "127.0.0.1: timeout", false)
 	close(release)
-	if got := late(within(t, patience)); !strings.HasPrefix(got, "127.0.0.1: answers after ") {
+	if got := late(resulttest.Within(t, patience)); !strings.HasPrefix(got, "127.0.0.1: answers after ") {
 		t.Errorf("%q was seen", got)
 	}
 }

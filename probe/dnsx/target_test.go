@@ -7,6 +7,7 @@ import (
 	"github.com/miekg/dns"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // The sources of the table: what asking from each of them comes to.
@@ -68,7 +69,7 @@ func TestTargetSources(t *testing.T) {
 			tg := &target{sources: []*Prober{source(t, tt.first), source(t, tt.second)}}
 			for i, want := range tt.want {
 				begin := time.Now()
-				if got := tg.ask(within(t, brief)); got.cause != want {
+				if got := tg.ask(resulttest.Within(t, brief)); got.cause != want {
 					t.Fatalf("probe %d: got %+v, want %v", i, got, want)
 				}
 				if took := time.Since(begin); took > 10*brief {
@@ -111,7 +112,7 @@ func TestTargetLearn(t *testing.T) {
 func TestTargetKnownRefused(t *testing.T) {
 	tg := &target{sources: []*Prober{source(t, refused), source(t, answers)}}
 	tg.learn(0, time.Now(), finding{cause: probe.Passed})
-	if got := tg.ask(within(t, patience)); got.cause != probe.Refused {
+	if got := tg.ask(resulttest.Within(t, patience)); got.cause != probe.Refused {
 		t.Errorf("got %+v, want a refusal", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"recuse/probe"
 	"recuse/probe/probetest"
+	"recuse/probe/resulttest"
 )
 
 // serveTLS starts a DNS over TLS server on a free loopback port.
@@ -81,7 +82,7 @@ func secureCases(t *testing.T, serve func(t *testing.T, cert tls.Certificate) Se
 		t.Run(tt.name, func(t *testing.T) {
 			c := local(serve(t, tt.cert))
 			c.Trust = tt.trust
-			wantSecure(t, prober(t, c).Probe(within(t, patience)), tt.cause, tt.outcome, tt.cert.Leaf.NotAfter)
+			wantSecure(t, prober(t, c).Probe(resulttest.Within(t, patience)), tt.cause, tt.outcome, tt.cert.Leaf.NotAfter)
 		})
 	}
 }
@@ -113,7 +114,7 @@ func TestProbeTLSFamilies(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		c := local(serveTLS(t, host, cert, inLan))
 		c.Trust = probe.Trust{CA: ours.PEM()}
-		wantSecure(t, prober(t, c).Probe(within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
+		wantSecure(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter)
 	}
 }
 
@@ -130,7 +131,7 @@ func TestProbeTLSAnswers(t *testing.T) {
 		"SERVFAIL": servfail, "an answer to another question": otherName,
 	} {
 		p := prober(t, insecure(serveTLS(t, "127.0.0.1", cert, handle)))
-		wantSecure(t, p.Probe(within(t, patience)), probe.Wrong, outcome, cert.Leaf.NotAfter)
+		wantSecure(t, p.Probe(resulttest.Within(t, patience)), probe.Wrong, outcome, cert.Leaf.NotAfter)
 	}
 }
 
@@ -138,7 +139,7 @@ func TestProbeTLSAnswers(t *testing.T) {
 func TestProbeTLSOverlap(t *testing.T) {
 	cert := anyCert(t)
 	p := prober(t, insecure(serveTLS(t, "127.0.0.1", cert, inLan)))
-	ctx := within(t, patience)
+	ctx := resulttest.Within(t, patience)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { wantSecure(t, p.Probe(ctx), probe.Passed, "NXDOMAIN", cert.Leaf.NotAfter) })
@@ -156,14 +157,14 @@ func TestProbeSecureStrange(t *testing.T) {
 			"the server does not speak TLS":       plain,
 		} {
 			s := Server{Net: network, Addr: greeted(t, handle)}
-			got := prober(t, insecure(s)).Probe(within(t, patience))
-			want(t, got, probe.Wrong, outcome, true)
+			got := prober(t, insecure(s)).Probe(resulttest.Within(t, patience))
+			resulttest.Want(t, got, probe.Wrong, outcome, true)
 		}
 		refused := Server{Net: network, Addr: netip.MustParseAddrPort("127.0.0.1:1")}
-		want(t, prober(t, insecure(refused)).Probe(within(t, patience)), probe.Refused, "connection refused", false)
+		resulttest.Want(t, prober(t, insecure(refused)).Probe(resulttest.Within(t, patience)), probe.Refused, "connection refused", false)
 		c := insecure(refused)
 		c.Local = unassigned
-		want(t, prober(t, c).Probe(within(t, patience)), probe.Unmade,
+		resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Unmade,
 			"the source address is not on this box (EADDRNOTAVAIL)", false)
 	}
 }
@@ -209,9 +210,9 @@ func TestProbeSecureSilent(t *testing.T) {
 		"tls, no handshake": {Net: "tls", Addr: at}, "https, no handshake": {Net: "https", Addr: at},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := prober(t, insecure(s)).Probe(within(t, brief))
+			got := prober(t, insecure(s)).Probe(resulttest.Within(t, brief))
 			got.Expires = time.Time{}
-			want(t, got, probe.Silent, "timeout", false)
+			resulttest.Want(t, got, probe.Silent, "timeout", false)
 			if got.RTT() < brief*9/10 {
 				t.Errorf("waited for %v of %v", got.RTT(), brief)
 			}
@@ -228,7 +229,7 @@ func TestProbeSecureEnded(t *testing.T) {
 		p := prober(t, insecure(Server{Net: network, Addr: mute(t)}))
 		go func() { results <- p.Probe(ctx) }()
 		cancel()
-		want(t, <-results, probe.Unmade, "the probe was ended", false)
+		resulttest.Want(t, <-results, probe.Unmade, "the probe was ended", false)
 	}
 }
 
@@ -240,12 +241,12 @@ func TestProbeTLSLate(t *testing.T) {
 		<-release
 		return inLan(q)
 	})
-	res, late := prober(t, insecure(s)).ProbePatiently(within(t, brief))
+	res, late := prober(t, insecure(s)).ProbePatiently(resulttest.Within(t, brief))
 	if res.Cause != probe.Silent || late == nil {
 		t.Fatalf("got %+v, late %v", res, late != nil)
 	}
 	close(release)
-	if got := late(within(t, patience)); !strings.HasPrefix(got, "answers after ") {
+	if got := late(resulttest.Within(t, patience)); !strings.HasPrefix(got, "answers after ") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -261,7 +262,7 @@ func TestSignsSecure(t *testing.T) {
 		if len(signs) != 1 || signs[0].Paid {
 			t.Fatalf("%s: %d questions, %+v", s.Net, len(signs), signs)
 		}
-		if got := signs[0].Look(within(t, patience)); got != "still answers . NS" {
+		if got := signs[0].Look(resulttest.Within(t, patience)); got != "still answers . NS" {
 			t.Errorf("%s: got %q", s.Net, got)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"recuse/netlinkx/netnstest"
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // resolver is where unbound listens inside the namespace; service is the
@@ -80,7 +81,7 @@ func eventually(t *testing.T, p probe.Prober, cause probe.Cause) probe.Result {
 	t.Helper()
 	var last probe.Result
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if last = p.Probe(within(t, 5*brief)); last.Cause == cause {
+		if last = p.Probe(resulttest.Within(t, 5*brief)); last.Cause == cause {
 			return last
 		}
 	}
@@ -107,15 +108,15 @@ func TestUnbound(t *testing.T) {
 			process := unbound(t, "", "127.0.0.1")
 			c := local(Server{Net: network, Addr: netip.MustParseAddrPort(resolver)})
 			p := prober(t, c)
-			want(t, eventually(t, p, probe.Passed), probe.Passed, "NXDOMAIN", true)
+			resulttest.Want(t, eventually(t, p, probe.Passed), probe.Passed, "NXDOMAIN", true)
 			c.SOA = "other"
-			want(t, prober(t, c).Probe(within(t, patience)), probe.Wrong, "NXDOMAIN from zone lan. instead of other.", true)
+			resulttest.Want(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Wrong, "NXDOMAIN from zone lan. instead of other.", true)
 			signal(t, process, syscall.SIGSTOP)
-			want(t, eventually(t, p, probe.Silent), probe.Silent, "timeout", false)
+			resulttest.Want(t, eventually(t, p, probe.Silent), probe.Silent, "timeout", false)
 			signal(t, process, syscall.SIGCONT)
 			eventually(t, p, probe.Passed)
 			signal(t, process, syscall.SIGKILL)
-			want(t, eventually(t, p, probe.Refused), probe.Refused, "connection refused", false)
+			resulttest.Want(t, eventually(t, p, probe.Refused), probe.Refused, "connection refused", false)
 		})
 	}
 }
@@ -145,7 +146,7 @@ func TestUnboundPath(t *testing.T) {
 			unbound(t, tt.options, tt.listen)
 			eventually(t, ready, probe.Passed)
 			p := path(t, PathConfig{Addresses: []netip.Addr{addr}, Question: question})
-			want(t, p.Probe(within(t, patience)), tt.cause, tt.want, tt.cause != probe.Refused)
+			resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), tt.cause, tt.want, tt.cause != probe.Refused)
 		})
 	}
 	t.Run("loopback sources are dropped", func(t *testing.T) {
@@ -155,9 +156,9 @@ func TestUnboundPath(t *testing.T) {
 		sh(t, "nft add chain ip t in { type filter hook input priority 0 ; }")
 		sh(t, fmt.Sprintf("nft add rule ip t in ip saddr 127.0.0.1 ip daddr %s udp dport 53 drop", service))
 		p := path(t, PathConfig{Addresses: []netip.Addr{addr}, Question: question})
-		want(t, p.Probe(within(t, brief)), probe.Silent, service+": timeout", false)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, brief)), probe.Silent, service+": timeout", false)
 		for range 3 {
-			want(t, p.Probe(within(t, patience)), probe.Passed, "NXDOMAIN", true)
+			resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "NXDOMAIN", true)
 		}
 		sh(t, "nft delete table ip t")
 	})
@@ -181,12 +182,12 @@ func TestUnmadeByKernel(t *testing.T) {
 		for _, network := range []string{"udp", "tcp"} {
 			t.Run(tt.name+" "+network, func(t *testing.T) {
 				s := Server{Net: network, Addr: netip.AddrPortFrom(netip.MustParseAddr(tt.addr), 53)}
-				want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Unmade, tt.want, false)
+				resulttest.Want(t, prober(t, local(s)).Probe(resulttest.Within(t, patience)), probe.Unmade, tt.want, false)
 			})
 		}
 	}
 	t.Run("firewall", func(t *testing.T) {
-		want(t, prober(t, local(udpPort(t, "127.0.0.5:53"))).Probe(within(t, patience)), probe.Unmade,
+		resulttest.Want(t, prober(t, local(udpPort(t, "127.0.0.5:53"))).Probe(resulttest.Within(t, patience)), probe.Unmade,
 			"not permitted (EPERM): a local firewall rule or a missing capability", false)
 	})
 	t.Run("no file descriptor", func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestUnmadeByKernel(t *testing.T) {
 		defer func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old) }()
 		for _, network := range []string{"udp", "tcp"} {
 			s := Server{Net: network, Addr: netip.MustParseAddrPort(resolver)}
-			want(t, prober(t, local(s)).Probe(within(t, patience)), probe.Unmade,
+			resulttest.Want(t, prober(t, local(s)).Probe(resulttest.Within(t, patience)), probe.Unmade,
 				"this process has no file descriptor left (EMFILE)", false)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"recuse/probe"
 	"recuse/probe/probetest"
+	"recuse/probe/resulttest"
 )
 
 // TestUnboundSecure proves against a real resolver, over TLS and over HTTPS
@@ -38,16 +39,16 @@ func TestUnboundSecure(t *testing.T) {
 		}
 		zone := c
 		zone.SOA = "example"
-		wantSecure(t, prober(t, zone).Probe(within(t, patience)), probe.Wrong,
+		wantSecure(t, prober(t, zone).Probe(resulttest.Within(t, patience)), probe.Wrong,
 			"NXDOMAIN from zone lan. instead of example.", cert.Leaf.NotAfter)
 		c.Trust.ServerName = "web.example"
-		wantSecure(t, prober(t, c).Probe(within(t, patience)), probe.Wrong,
+		wantSecure(t, prober(t, c).Probe(resulttest.Within(t, patience)), probe.Wrong,
 			"certificate is not for web.example but for dns.example", cert.Leaf.NotAfter)
 	}
 	signal(t, resolver, syscall.SIGSTOP)
 	for _, p := range good {
-		got := p.Probe(within(t, brief))
-		want(t, got, probe.Silent, "timeout", false)
+		got := p.Probe(resulttest.Within(t, brief))
+		resulttest.Want(t, got, probe.Silent, "timeout", false)
 		if got.RTT() > brief+5*time.Second {
 			t.Errorf("the timeout took %v", got.RTT())
 		}

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sys/unix"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // patience is the deadline of runs that end by themselves; none comes near it.
@@ -75,26 +75,6 @@ func processes(t *testing.T, p *Prober) []int {
 	return list
 }
 
-// within returns a context with a deadline.
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// want compares a result with what is expected, its times apart.
-func want(t *testing.T, got probe.Result, cause probe.Cause, outcome string, alive bool) {
-	t.Helper()
-	expected := probe.Result{Cause: cause, Outcome: outcome, Alive: alive}
-	if diff := cmp.Diff(expected, got, cmpopts.IgnoreFields(probe.Result{}, "Sent", "Done")); diff != "" {
-		t.Errorf("unexpected result (-want +got):\n%s", diff)
-	}
-	if got.Sent.IsZero() || got.Done.Before(got.Sent) {
-		t.Errorf("sent at %v, done at %v", got.Sent, got.Done)
-	}
-}
-
 // eventually waits until ok holds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -136,7 +116,7 @@ func TestProbeEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			want(t, shell(t, tt.body).Probe(within(t, patience)), tt.cause, tt.outcome, true)
+			resulttest.Want(t, shell(t, tt.body).Probe(resulttest.Within(t, patience)), tt.cause, tt.outcome, true)
 		})
 	}
 }
@@ -145,7 +125,7 @@ func TestProbeEnds(t *testing.T) {
 // shell.
 func TestProbeArguments(t *testing.T) {
 	p := shell(t, `printf '%s|' "$#" "$@"`, "a b", "$HOME", "", "*")
-	want(t, p.Probe(within(t, patience)), probe.Passed, "exit 0: 4|a b|$HOME||*|", true)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "exit 0: 4|a b|$HOME||*|", true)
 }
 
 // TestProbeEnvironment proves that the program gets what is documented, and
@@ -156,7 +136,7 @@ func TestProbeEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.Probe(within(t, patience)), probe.Passed, "exit 0: "+
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "exit 0: "+
 		`PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\x00LANG=C\x00`+
 		`RECUSE_CHECK=storage\x00RECUSE_SERVICE=dns\x00`, true)
 }
@@ -193,7 +173,7 @@ func TestProbeNotStarted(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // The token is given back.
-				want(t, p.Probe(within(t, patience)), probe.Unmade, "failed to start "+name+": "+tt.want, false)
+				resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Unmade, "failed to start "+name+": "+tt.want, false)
 			}
 		})
 	}
@@ -214,11 +194,11 @@ func TestProbeTimeout(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := shell(t, tt.body)
-			ctx := within(t, brief)
+			ctx := resulttest.Within(t, brief)
 			got := p.Probe(ctx)
 			deadline, _ := ctx.Deadline()
 			text := fmt.Sprintf("timeout after %v, killed%s", deadline.Sub(got.Sent).Round(time.Millisecond), tt.output)
-			want(t, got, probe.Silent, text, false)
+			resulttest.Want(t, got, probe.Silent, text, false)
 			noneLeft(t, p, 0)
 		})
 	}
@@ -295,7 +275,7 @@ func TestProbeGrandchildren(t *testing.T) {
 			p := shell(t, `(sh -c 'trap "" TERM HUP; echo $$ >"$0"; while :; do sleep 1000; done' "$1") &
 while [ ! -s "$1" ]; do sleep 0.01; done
 `+tt.end, file)
-			if got := p.Probe(within(t, tt.allowed)); got.Cause != tt.cause {
+			if got := p.Probe(resulttest.Within(t, tt.allowed)); got.Cause != tt.cause {
 				t.Errorf("unexpected result %+v", got)
 			}
 			pid := number(t, file)
@@ -313,9 +293,9 @@ func TestProbeDaemon(t *testing.T) {
 while [ ! -s "$1" ]; do sleep 0.01; done
 echo started; exit 0`, file)
 	before := descriptors(t)
-	got := p.Probe(within(t, patience))
+	got := p.Probe(resulttest.Within(t, patience))
 	pid := number(t, file)
-	want(t, got, probe.Passed, "exit 0: started", true)
+	resulttest.Want(t, got, probe.Passed, "exit 0: started", true)
 	if got.RTT() > patience/2 {
 		t.Errorf("the probe took %v", got.RTT())
 	}
@@ -332,7 +312,7 @@ echo started; exit 0`, file)
 // that what it wrote first is kept.
 func TestProbeManyWords(t *testing.T) {
 	p := shell(t, "echo first; head -c 3000000 /dev/zero; echo last; exit 7")
-	want(t, p.Probe(within(t, patience)), probe.Wrong, "exit 7: first", true)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Wrong, "exit 7: first", true)
 }
 
 // TestProbeRepeats proves that nothing piles up over many runs.
@@ -340,7 +320,7 @@ func TestProbeRepeats(t *testing.T) {
 	p := shell(t, "echo well")
 	before := descriptors(t)
 	for range 50 {
-		want(t, p.Probe(within(t, patience)), probe.Passed, "exit 0: well", true)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "exit 0: well", true)
 	}
 	noneLeft(t, p, 0)
 	if after := descriptors(t); after != before {
@@ -356,14 +336,14 @@ func TestProbeBusy(t *testing.T) {
 	}
 	p := shell(t, `read line <"$1"; echo "$line"`, file)
 	first := make(chan probe.Result, 1)
-	ctx := within(t, patience)
+	ctx := resulttest.Within(t, patience)
 	go func() { first <- p.Probe(ctx) }()
 	eventually(t, "the first run is out", func() bool { return len(p.free) == 0 })
-	want(t, p.Probe(ctx), probe.Silent, "the run before has not ended", false)
+	resulttest.Want(t, p.Probe(ctx), probe.Silent, "the run before has not ended", false)
 	if err := os.WriteFile(file, []byte("go on\n"), 0); err != nil {
 		t.Fatal(err)
 	}
-	want(t, <-first, probe.Passed, "exit 0: go on", true)
+	resulttest.Want(t, <-first, probe.Passed, "exit 0: go on", true)
 }
 
 // TestProbeEnded proves that a run ends with its context, and shows nothing.
@@ -376,7 +356,7 @@ func TestProbeEnded(t *testing.T) {
 	go func() { results <- p.Probe(ctx) }()
 	pid := number(t, file)
 	cancel()
-	want(t, <-results, probe.Unmade, "the probe was ended", false)
+	resulttest.Want(t, <-results, probe.Unmade, "the probe was ended", false)
 	if !gone(pid) {
 		t.Error("the program lives on")
 	}

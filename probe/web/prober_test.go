@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -14,9 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"recuse/probe"
+	"recuse/probe/resulttest"
 )
 
 // patience is the deadline of probes that are answered; none comes near it.
@@ -60,26 +59,6 @@ func prober(t *testing.T, c Config) *Prober {
 	return p
 }
 
-// lasting returns a context with a deadline.
-func lasting(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// want compares a result with what is expected, its times apart.
-func want(t *testing.T, got probe.Result, cause probe.Cause, outcome string, alive bool) {
-	t.Helper()
-	expected := probe.Result{Cause: cause, Outcome: outcome, Alive: alive}
-	if diff := cmp.Diff(expected, got, cmpopts.IgnoreFields(probe.Result{}, "Sent", "Done", "Expires")); diff != "" {
-		t.Errorf("unexpected result (-want +got):\n%s", diff)
-	}
-	if got.Sent.IsZero() || got.Done.Before(got.Sent) {
-		t.Errorf("sent at %v, done at %v", got.Sent, got.Done)
-	}
-}
-
 // TestProbeAnswered proves what each answer means.
 func TestProbeAnswered(t *testing.T) {
 	fill := func(n int) string { return strings.Repeat(".", n) }
@@ -112,7 +91,7 @@ func TestProbeAnswered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			at := serve(t, nil, answer(tt.code, tt.body))
 			p := prober(t, Config{URL: "http://" + at + "/", Status: tt.status, Body: tt.want})
-			want(t, p.Probe(lasting(t, patience)), tt.cause, tt.outcome, true)
+			resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), tt.cause, tt.outcome, true)
 		})
 	}
 }
@@ -132,7 +111,7 @@ func TestProbeRequest(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := prober(t, Config{URL: tt.url, Trust: probe.Trust{ServerName: tt.name}})
-		want(t, p.Probe(lasting(t, patience)), probe.Passed, "200 OK", true)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "200 OK", true)
 		expected := seen{"GET", "/a?b=c", tt.host, "recuse", "", "true"}
 		if diff := cmp.Diff(expected, <-requests); diff != "" {
 			t.Errorf("unexpected request (-want +got):\n%s", diff)
@@ -187,7 +166,7 @@ func TestProbeRedirect(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %v %v", tt.path, tt.follow, tt.status), func(t *testing.T) {
 			p := prober(t, Config{URL: "http://" + at + tt.path, Follow: tt.follow, Status: tt.status})
-			want(t, p.Probe(lasting(t, tt.allowed)), tt.cause, tt.outcome, true)
+			resulttest.Want(t, p.Probe(resulttest.Within(t, tt.allowed)), tt.cause, tt.outcome, true)
 		})
 	}
 }
@@ -201,7 +180,7 @@ func TestProbeNamed(t *testing.T) {
 		}
 	})
 	p := prober(t, Config{URL: "http://" + at + "/", Follow: true, Trust: probe.Trust{ServerName: "www.invalid"}})
-	want(t, p.Probe(lasting(t, patience)), probe.Passed, "200 OK", true)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "200 OK", true)
 }
 
 // TestProbeLookup proves that a name which no resolver knows says nothing of
@@ -209,14 +188,14 @@ func TestProbeNamed(t *testing.T) {
 func TestProbeLookup(t *testing.T) {
 	got := classify(t.Context(), fmt.Errorf("get: %w", &net.DNSError{Err: "no such host", Name: "www.example", IsNotFound: true}))
 	got.Sent, got.Done = time.Now(), time.Now()
-	want(t, got, probe.Unmade, "failed to look up www.example: no such host; use an address, and server_name for the name", false)
+	resulttest.Want(t, got, probe.Unmade, "failed to look up www.example: no such host; use an address, and server_name for the name", false)
 }
 
 // TestProbeRefused proves that a port without a listener is told at once.
 func TestProbeRefused(t *testing.T) {
 	for _, url := range []string{"http://127.0.0.1:1/", "https://127.0.0.1:1/", "http://[::1]:1/"} {
-		got := prober(t, Config{URL: url}).Probe(lasting(t, patience))
-		want(t, got, probe.Refused, "connection refused", false)
+		got := prober(t, Config{URL: url}).Probe(resulttest.Within(t, patience))
+		resulttest.Want(t, got, probe.Refused, "connection refused", false)
 		if got.RTT() > patience/2 {
 			t.Errorf("a refusal took %v", got.RTT())
 		}
@@ -283,11 +262,11 @@ func TestProbeStrange(t *testing.T) {
 			if tt.cause == probe.Silent {
 				allowed = brief
 			}
-			got := p.Probe(lasting(t, allowed))
+			got := p.Probe(resulttest.Within(t, allowed))
 			if !strings.HasPrefix(got.Outcome, tt.outcome) {
 				t.Errorf("got %q, want %q", got.Outcome, tt.outcome)
 			}
-			want(t, got, tt.cause, got.Outcome, tt.alive)
+			resulttest.Want(t, got, tt.cause, got.Outcome, tt.alive)
 			if strings.ContainsAny(got.Outcome, "\x1b\r\n") {
 				t.Errorf("the outcome is not one line of text: %q", got.Outcome)
 			}
@@ -307,10 +286,10 @@ func TestProbeEndless(t *testing.T) {
 			}
 		}
 	})
-	want(t, prober(t, Config{URL: "http://" + at}).Probe(lasting(t, patience)), probe.Passed, "200 OK", true)
+	resulttest.Want(t, prober(t, Config{URL: "http://" + at}).Probe(resulttest.Within(t, patience)), probe.Passed, "200 OK", true)
 	<-ended // The connection was closed.
 	p := prober(t, Config{URL: "http://" + at, Body: "ok"})
-	want(t, p.Probe(lasting(t, patience)), probe.Wrong, `200 OK without "ok" in its first 5120 bytes`, true)
+	resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Wrong, `200 OK without "ok" in its first 5120 bytes`, true)
 	<-ended
 }
 

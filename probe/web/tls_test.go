@@ -14,6 +14,7 @@ import (
 
 	"recuse/probe"
 	"recuse/probe/probetest"
+	"recuse/probe/resulttest"
 )
 
 // TestProbeTLS proves HTTPS over both versions of HTTP: what is trusted, what
@@ -43,8 +44,8 @@ func TestProbeTLS(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			at := serve(t, &tt.cert, answer(200, ""))
-			got := prober(t, Config{URL: "https://" + at + "/", Trust: tt.trust}).Probe(lasting(t, patience))
-			want(t, got, tt.cause, tt.outcome, true)
+			got := prober(t, Config{URL: "https://" + at + "/", Trust: tt.trust}).Probe(resulttest.Within(t, patience))
+			resulttest.Want(t, got, tt.cause, tt.outcome, true)
 			if !got.Expires.Equal(tt.cert.Leaf.NotAfter) {
 				t.Errorf("expires %v, want %v", got.Expires, tt.cert.Leaf.NotAfter)
 			}
@@ -67,7 +68,7 @@ func TestProbeVersions(t *testing.T) {
 		s.EnableHTTP2 = version == "HTTP/2.0"
 		s.StartTLS()
 		p := prober(t, Config{URL: s.URL, Trust: probe.Trust{CA: ours.PEM(), ServerName: "www.example"}})
-		want(t, p.Probe(lasting(t, patience)), probe.Passed, "200 OK", true)
+		resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "200 OK", true)
 		if got := <-seen; got != version+" www.example www.example" {
 			t.Errorf("got %q", got)
 		}
@@ -78,9 +79,9 @@ func TestProbeVersions(t *testing.T) {
 // TestProbePlainOnTLS proves what is said of the wrong scheme, both ways.
 func TestProbePlainOnTLS(t *testing.T) {
 	cert := probetest.NewAuthority(t).Issue(t, probetest.Leaf{})
-	want(t, prober(t, Config{URL: "http://" + serve(t, &cert, answer(200, ""))}).Probe(lasting(t, patience)),
+	resulttest.Want(t, prober(t, Config{URL: "http://" + serve(t, &cert, answer(200, ""))}).Probe(resulttest.Within(t, patience)),
 		probe.Wrong, "400 Bad Request", true)
-	want(t, prober(t, Config{URL: "https://" + serve(t, nil, answer(200, ""))}).Probe(lasting(t, patience)),
+	resulttest.Want(t, prober(t, Config{URL: "https://" + serve(t, nil, answer(200, ""))}).Probe(resulttest.Within(t, patience)),
 		probe.Wrong, "the server does not speak TLS", true)
 }
 
@@ -108,11 +109,11 @@ func TestProbeFresh(t *testing.T) {
 			}
 			p := prober(t, Config{URL: s.URL, Body: "ok", Trust: probe.Trust{Insecure: true}})
 			for range 5 {
-				want(t, p.Probe(lasting(t, patience)), probe.Passed, "200 OK", true)
+				resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Passed, "200 OK", true)
 			}
 			eventually(t, "every connection is closed", func() bool { return opened.Load() == 5 && closed.Load() == 5 })
 			s.Close()
-			want(t, p.Probe(lasting(t, patience)), probe.Refused, "connection refused", false)
+			resulttest.Want(t, p.Probe(resulttest.Within(t, patience)), probe.Refused, "connection refused", false)
 			noneLeft(t)
 		})
 	}
@@ -129,8 +130,8 @@ func TestProbeTimeoutLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := prober(t, Config{URL: url, Trust: probe.Trust{Insecure: true}})
-			got := p.Probe(lasting(t, brief))
-			want(t, got, probe.Silent, "timeout", false)
+			got := p.Probe(resulttest.Within(t, brief))
+			resulttest.Want(t, got, probe.Silent, "timeout", false)
 			if got.RTT() < brief*9/10 {
 				t.Errorf("waited for %v of %v", got.RTT(), brief)
 			}
@@ -147,7 +148,7 @@ func TestProbeEnded(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	want(t, prober(t, Config{URL: "http://" + at}).Probe(ctx), probe.Unmade, "the probe was ended", false)
+	resulttest.Want(t, prober(t, Config{URL: "http://" + at}).Probe(ctx), probe.Unmade, "the probe was ended", false)
 	noneLeft(t)
 }
 
