@@ -38,6 +38,12 @@ func newAuthority(h *Host, command []string) *Authority {
 	return a
 }
 
+// Addresses are the IPv4 addresses at which it serves the internet's zones and
+// the home's. Either address answers for both.
+func (a *Authority) Addresses() (internet, home netip.Addr) {
+	return wideNet.v4(internetHost), wideNet.v4(lanHost)
+}
+
 // start starts the authority and waits until it serves.
 func (a *Authority) start(ctx context.Context) error {
 	if err := a.Process.Start(); err != nil {
