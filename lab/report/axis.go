@@ -11,10 +11,11 @@ import (
 
 // Bounds of a picture, so that its size does not follow the run's.
 const (
-	maxBins  = 240 // widths of time in which questions are counted
-	perBin   = 4   // questions that a bin should hold at least, or it is noise
-	maxTicks = 6   // labels of the axis, which a phone still has room for
-	lastTick = 95  // percent: beyond it there is no room for half a label
+	maxBins   = 240 // widths of time in which questions are counted
+	wholeBins = 20  // from which on a bin more or less does not matter
+	perBin    = 4   // questions that a bin should hold at least, or it is noise
+	maxTicks  = 6   // labels of the axis, which a phone still has room for
+	lastTick  = 95  // percent: beyond it there is no room for half a label
 )
 
 // axis is the time axis of a run: bins of one width, of which one begins at
@@ -26,13 +27,17 @@ type axis struct {
 	bins  int
 }
 
-// newAxis spans the run's phases and records.
+// newAxis spans the run's phases, or its records. A part of a bin at either end
+// is left out, since it would look like a loss, unless there are few bins.
 func newAxis(r result.Run, records []load.Record) axis {
 	from, to := extent(r, records)
 	a := axis{zero: zeroOf(r, from)}
 	a.width = binWidth(to.Sub(from), len(records))
-	before := (a.zero.Sub(from) + a.width - 1) / a.width
-	after := (to.Sub(a.zero) + a.width - 1) / a.width
+	before, after := a.zero.Sub(from), to.Sub(a.zero)
+	if before+after < wholeBins*a.width {
+		before, after = before+a.width-1, after+a.width-1
+	}
+	before, after = before/a.width, after/a.width
 	a.from = a.zero.Add(-before * a.width)
 	a.bins = max(int(before+after), 1)
 	return a

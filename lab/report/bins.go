@@ -42,7 +42,7 @@ type bins struct {
 	ends    [][outcomes]int  // by when they were meant to be asked
 	slowest []time.Duration  // of those that were answered, by the same
 	nodes   map[string][]int // answers by when they came
-	cut     int              // questions outside of the axis
+	cut     [outcomes]int    // questions outside of the axis
 }
 
 // newBins counts records.
@@ -62,7 +62,7 @@ func (b *bins) add(r load.Record) {
 			b.slowest[i] = max(b.slowest[i], r.Felt())
 		}
 	} else {
-		b.cut++
+		b.cut[outcomeOf(r)]++
 	}
 	if i, ok := b.bin(r.Ended); ok && !r.Lost() {
 		name := nodeName(r.Node)

@@ -41,8 +41,8 @@ func TestBins(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{time.Millisecond, 1500 * time.Millisecond, time.Millisecond, 0}, b.slowest); diff != "" {
 		t.Errorf("unexpected slowest answers (-want +got):\n%s", diff)
 	}
-	if b.cut != 1 || b.top() != 1 || b.topNode() != 1 {
-		t.Errorf("unexpected cut %d, top %d, most of a node %d", b.cut, b.top(), b.topNode())
+	if b.cut != [outcomes]int{lost: 1} || b.top() != 1 || b.topNode() != 1 {
+		t.Errorf("unexpected cut %v, top %d, most of a node %d", b.cut, b.top(), b.topNode())
 	}
 }
 

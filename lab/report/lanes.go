@@ -37,8 +37,8 @@ var states = map[string]mood{
 	"announced": moodGood, "ok": moodGood, "up": moodGood, "established": moodGood, "running": moodGood,
 	"depreferred": moodWarn, "slow": moodWarn, "sick": moodWarn, "draining": moodWarn,
 	"withdrawn": moodBad, "dead": moodBad, "down": moodBad, "admindown": moodBad, "idle": moodBad, "active": moodBad,
-	"connect": moodBad, "opensent": moodBad, "openconfirm": moodBad, "init": moodBad, "stopped": moodBad, "failed": moodBad,
-	"unknown": moodUnknown,
+	"connect": moodBad, "opensent": moodBad, "openconfirm": moodBad, "init": moodBad, "stopped": moodBad, "failed": moodBad, "gone": moodBad, "killed": moodBad,
+	"unknown": moodUnknown, "frozen": moodUnknown, "silent": moodUnknown,
 }
 
 // moodOf is the mood of a state by its first word; no next hops are bad.

@@ -73,7 +73,7 @@ func (b box) versions() []string {
 	for _, name := range slices.Sorted(maps.Keys(b.programs)) {
 		var texts []string
 		for _, v := range b.programs[name] {
-			text := release(v.text)
+			text := release(name, v.text)
 			if len(b.programs[name]) > 1 {
 				text += " (" + either(len(v.runs) == 1, "run ", "runs ") + spans(v.runs) + ")"
 			}
@@ -87,8 +87,10 @@ func (b box) versions() []string {
 // saying is what programs write before the number of their version.
 var saying = regexp.MustCompile(`(?i)^.*\bversion\s+`)
 
-// release is what a program says of its version without the words around it.
-func release(s string) string { return saying.ReplaceAllString(clean(s), "") }
+// release is what a program says of its version without the words before it.
+func release(name, s string) string {
+	return strings.TrimPrefix(saying.ReplaceAllString(clean(s), ""), clean(name)+" ")
+}
 
 // when is the day of the runs, or the first and the last.
 func (b box) when() string {

@@ -56,8 +56,8 @@ type picture struct {
 	Moods   bool     // whether any band needs the legend of moods
 	Each    string   // width of a bin
 	Desc    string
-	Cut     int // questions outside of the picture
-	Hidden  int // lanes for which there is no room
+	Cut     string // questions outside of the picture; "" if there are none
+	Hidden  int    // lanes for which there is no room
 	Events  []eventLine
 	More    int // events not listed
 }
@@ -113,7 +113,10 @@ type eventLine struct{ When, Lane, State, Text string }
 func newPicture(r result.Run, records []load.Record) picture {
 	a := newAxis(r, records)
 	b := newBins(a, records)
-	p := picture{Bins: a.bins, Ticks: a.ticks(), Each: seconds(a.width), Cut: b.cut, Badge: phaseRow}
+	p := picture{Bins: a.bins, Ticks: a.ticks(), Each: seconds(a.width), Badge: phaseRow}
+	if total(b.cut) > 0 {
+		p.Cut = numbers(b.cut)
+	}
 	p.addPhases(a, r.Phases)
 	p.addActions(a, r.Events)
 	p.addEvents(a, r.Events)

@@ -155,7 +155,7 @@ func TestLabels(t *testing.T) {
 // TestMachines: a box is named once, with the programs of all its runs.
 func TestMachines(t *testing.T) {
 	a := plainRun("a", anycast(), 0, load.Figures{})
-	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "bgpd version 8.4.4", "recuse": "v1"}}
+	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "bgpd version 8.4.4", "recuse": "recuse v1"}}
 	b := a
 	b.Started = a.Started.Add(24 * time.Hour)
 	b.Machine.Versions = map[string]string{"recuse": "v2"}
