@@ -110,7 +110,7 @@ func manySessions(b *testing.B, n int) {
 	}
 	share := float64(processorTime()-used) / float64(time.Since(begin))
 	b.ReportMetric(100*share, "%cpu")
-	b.ReportMetric(float64(after-before)/float64(n)/1024, "KiB/session")
+	b.ReportMetric((float64(after)-float64(before))/float64(n)/1024, "KiB/session")
 	b.ReportMetric(float64(sum(tr.sessions).Worst.Microseconds())/1000, "worst-ms")
 }
 
