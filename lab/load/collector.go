@@ -211,6 +211,8 @@ func (r *result) outcome() Outcome {
 		return Reset
 	case unsent:
 		return Unsent
+	case spilled:
+		return Spilled
 	}
 	return Timeout
 }

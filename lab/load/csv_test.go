@@ -26,7 +26,7 @@ func anyRecord(t *rapid.T, seq int) Record {
 		Question: Question{Name: text.Draw(t, "name"), Type: rapid.Uint16().Draw(t, "type")},
 		Answer: Answer{
 			Sent: anyTime(t, "sent"), Ended: anyTime(t, "ended"),
-			Outcome:  rapid.SampledFrom([]Outcome{Answered, Timeout, Refused, Reset, Unsent}).Draw(t, "outcome"),
+			Outcome:  rapid.SampledFrom([]Outcome{Answered, Timeout, Refused, Reset, Unsent, Spilled}).Draw(t, "outcome"),
 			Rcode:    rapid.IntRange(0, 4095).Draw(t, "rcode"),
 			Node:     text.Draw(t, "node"),
 			Server:   rapid.SampledFrom([]string{"", "192.0.2.1", "2001:db8::1"}).Draw(t, "server"),

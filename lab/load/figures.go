@@ -17,7 +17,7 @@ type Figures struct {
 	Lost    int `json:"lost"`    // no answer
 	Bad     int `json:"bad"`     // SERVFAIL or REFUSED
 	Stalled int `json:"stalled"` // answered well, more than StalledAfter late
-	Unsent  int `json:"unsent"`  // of the lost, those the generator itself lost
+	Unsent  int `json:"unsent"`  // of the lost, those that the generator itself lost (Record.Own)
 
 	// Outage is the felt outage of the client that was hurt worst: the time
 	// during which at least one of its questions was failing. A question that
@@ -55,7 +55,7 @@ type Figures struct {
 	LateP99 time.Duration `json:"late_p99_ns"`
 	LateMax time.Duration `json:"late_max_ns"`
 	// Void is why the run says nothing about the server: the generator was late
-	// (LateP99 above VoidAfter) or could not send. "" if the run counts.
+	// (LateP99 above VoidAfter) or lost questions itself. "" if the run counts.
 	Void string `json:"void,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func (f *Figures) count(r Record) {
 	switch {
 	case r.Lost():
 		f.Lost++
-		if r.Outcome == Unsent {
+		if r.Own() {
 			f.Unsent++
 		}
 		if f.FirstLost.IsZero() {
@@ -108,7 +108,7 @@ func (f *Figures) count(r Record) {
 func (f *Figures) void() string {
 	switch {
 	case f.Unsent > 0:
-		return fmt.Sprintf("the generator could not send %d of %d questions", f.Unsent, f.Asked)
+		return fmt.Sprintf("the generator itself lost %d of %d questions", f.Unsent, f.Asked)
 	case f.LateP99 > VoidAfter:
 		return fmt.Sprintf("the generator was late: p99 %s, more than %s", f.LateP99, VoidAfter)
 	}

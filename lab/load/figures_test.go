@@ -91,9 +91,9 @@ func TestSummarize(t *testing.T) {
 			Asked: 3, WorstGap: 100 * ms, Nodes: map[string]int{"a": 3},
 			LateP99: 5 * ms, LateMax: 5 * ms, Void: "the generator was late: p99 5ms, more than 2ms",
 		}, well},
-		{"the generator could not send", "aua", Figures{
+		{"the generator lost one", "aua", Figures{
 			Asked: 3, Lost: 1, Unsent: 1, WorstGap: 200 * ms, FirstLost: at(1), LastLost: at(1),
-			Nodes: map[string]int{"a": 2}, Void: "the generator could not send 1 of 3 questions",
+			Nodes: map[string]int{"a": 2}, Void: "the generator itself lost 1 of 3 questions",
 		}, lossy},
 	}
 	for _, tt := range tests {

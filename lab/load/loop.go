@@ -284,7 +284,7 @@ func (l *loop) expire() {
 		}
 		l.timers.remove(slot)
 		for s := range l.config.Servers {
-			if k.talks[s].state == waiting {
+			if st := k.talks[s].state; st == waiting || st == spilled {
 				l.wire.silence(&k.talks[s], l.place(slot, s))
 			}
 		}

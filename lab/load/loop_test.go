@@ -24,6 +24,7 @@ type fake struct {
 	bell    chan struct{}
 	busy    time.Duration // how long each send takes
 	fails   error
+	spills  bool
 }
 
 // sending is one question as the fake saw it.
@@ -52,7 +53,11 @@ func (f *fake) send(t *talk, r request) error {
 }
 
 // silence implements wire.
-func (f *fake) silence(*talk, place) {}
+func (f *fake) silence(t *talk, _ place) {
+	if f.spills {
+		t.state = spilled
+	}
+}
 
 // drop implements wire.
 func (f *fake) drop(*talk, place) { f.drops++ }
@@ -301,4 +306,15 @@ func TestUnsendable(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSpilled shows that an answer for which the generator may have left no room
+// is its own loss, and makes the run void.
+func TestSpilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := drive(t, t.Context(), Config{Rate: 1, Duration: 2 * time.Second}, &fake{answers: silent, spills: true})
+		if f := Summarize(records); records[0].Outcome != Spilled || f.Unsent != 2 || f.Lost != 2 || f.Void == "" {
+			t.Errorf("outcome %s, own %d, lost %d, void %q", records[0].Outcome, f.Unsent, f.Lost, f.Void)
+		}
+	})
 }

@@ -11,7 +11,8 @@ const (
 	Timeout  Outcome = "timeout"  // none came before the stub gave up
 	Refused  Outcome = "refused"  // the kernel was told that nobody listens, or nobody is there
 	Reset    Outcome = "reset"    // the connection broke, and the stub did not ask again
-	Unsent   Outcome = "unsent"   // the generator had no socket, port or buffer: its own failure
+	Unsent   Outcome = "unsent"   // the generator had no socket, port or memory: its own failure
+	Spilled  Outcome = "spilled"  // timed out, and the kernel had dropped answers for which the generator left no room: its own failure
 )
 
 // Via is what carried a question.
@@ -63,6 +64,9 @@ const StalledAfter = time.Second
 
 // Lost reports whether the question got no answer.
 func (r Record) Lost() bool { return r.Outcome != Answered }
+
+// Own reports whether the question was lost by the generator itself.
+func (r Record) Own() bool { return r.Outcome == Unsent || r.Outcome == Spilled }
 
 // Bad reports whether the question was answered with a failure: SERVFAIL or
 // REFUSED, which a client feels much like a loss.

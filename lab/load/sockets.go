@@ -46,6 +46,7 @@ type socket struct {
 	talk   asking
 	kept   map[uint16]asking // nil: not kept
 	port   uint16
+	drops  uint32 // answers that found no room, when last looked
 }
 
 // asking is a question that a socket or connection has sent.
@@ -54,6 +55,7 @@ type asking struct {
 	id     uint16
 	entry  int32
 	random uint64
+	drops  uint32 // of the socket, as far as was known
 }
 
 // bellToken is the bell's token in the epoll.
@@ -109,7 +111,7 @@ func (s *sockets) send(t *talk, r request) error {
 			return err
 		}
 		t.channel, t.port, t.id = i+1, s.all[i].port, randomID()
-		s.all[i].talk = asking{r.place, t.id, r.entry, r.random}
+		s.all[i].talk = asking{place: r.place, id: t.id, entry: r.entry, random: r.random}
 	}
 	return s.write(s.all[t.channel-1].fd, t.id, r)
 }
@@ -154,7 +156,7 @@ func (s *sockets) sendKept(t *talk, r request) error {
 		for _, taken := k.kept[t.id]; taken; _, taken = k.kept[t.id] {
 			t.id++
 		}
-		k.kept[t.id] = asking{r.place, t.id, r.entry, r.random}
+		k.kept[t.id] = asking{r.place, t.id, r.entry, r.random, k.drops}
 	}
 	return s.write(k.fd, t.id, r)
 }
@@ -173,10 +175,22 @@ func (s *sockets) write(fd int, id uint16, r request) error {
 	return nil
 }
 
-// silence implements wire: a UDP port that is silent is only that.
+// silence implements wire: a UDP port that is silent is only that, unless the
+// kernel had no room for what came.
 func (s *sockets) silence(t *talk, p place) {
-	if t.via != byUDP && t.channel != 0 {
+	switch {
+	case t.channel == 0:
+	case t.via != byUDP:
 		s.streams.silence(t, p)
+	default:
+		k := &s.all[t.channel-1]
+		if k.kept == nil {
+			return
+		}
+		k.drops = drops(k.fd)
+		if k.drops != k.kept[t.id].drops {
+			t.state = spilled
+		}
 	}
 }
 

@@ -186,10 +186,23 @@ func port(fd int) uint16 {
 
 // enlarge gives a socket that carries many questions room for their answers.
 func enlarge(fd int) {
-	const room = 4 << 20
+	const room = 16 << 20
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, room) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, room)
 	}
+}
+
+// drops is how many datagrams the kernel dropped for want of room (or with a bad
+// checksum) since the socket was made; 0 if it does not say.
+func drops(fd int) uint32 {
+	var info [9]uint32 // SK_MEMINFO_VARS of linux/sock_diag.h; the last is SK_MEMINFO_DROPS
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno != 0 {
+		return 0
+	}
+	return info[8]
 }
 
 // randomID is a message's number.

@@ -78,7 +78,7 @@ func (x *streams) send(t *talk, r request) error {
 		s = x.begin(at, !r.stream && x.config.Transport != TCP)
 	}
 	t.channel, t.id = s.channel, s.freeID()
-	s.pending = append(s.pending, outstanding{asking{r.place, t.id, r.entry, r.random}, time.Since(x.start)})
+	s.pending = append(s.pending, outstanding{asking{place: r.place, id: t.id, entry: r.entry, random: r.random}, time.Since(x.start)})
 	head := len(s.out)
 	s.out = x.mix[r.entry].put(append(s.out, 0, 0), t.id, r.random)
 	length := len(s.out) - head - 2

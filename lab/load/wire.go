@@ -30,6 +30,7 @@ const (
 	refused
 	broken
 	unsent
+	spilled // waiting, but an answer may have found no room
 )
 
 // carrier is a Via as a number.
