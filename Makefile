@@ -7,11 +7,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # Debian packages that the tests and the demo drive.
-PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps cpio xz-utils stress-ng
+PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps cpio xz-utils \
+	dnsdist exabgp keepalived nsd dnsperf stress-ng
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build test test-go lint deps demo bench-bfd clean ci
+.PHONY: all build test test-go lint deps demo lab lab-quick compare lab-ready \
+	bench-bfd bench-load clean ci
 
 all: build
 
@@ -58,6 +60,29 @@ deps:
 # The main job in one command: a lab, a fault, what the client felt.
 demo: deps bin/recuse bin/recuse-authority bin/recuse-lab
 	bin/recuse-lab demo --recuse bin/recuse
+
+# Every scenario on every design, at full length, with the report: hours.
+lab: lab-ready
+	bin/recuse-lab run --design baseline,relay,anycast --out out/lab
+	bin/recuse-lab run all-dead --last-resort floating,policy,redirect --out out/lab
+
+# One run of each scenario of the anycast design, as short as its fault allows.
+lab-quick: lab-ready
+	bin/recuse-lab run --scale 0.1 --jobs 2 --out out/lab-quick
+
+# This project beside the agents that others run, with their defaults and as
+# fast as their settings go.
+COMPARE := run node-frozen resolver-stopped no-lan-cached slow-200ms all-no-lan drain \
+	--agent recuse,exabgp,frr-script,bird-script,keepalived --out out/compare
+compare: lab-ready
+	bin/recuse-lab $(COMPARE)
+	bin/recuse-lab $(COMPARE) --tuned
+
+lab-ready: deps bin/recuse bin/recuse-authority bin/recuse-lab
+
+# The load generator beside dnsperf at 20,000 questions a second.
+bench-load: deps
+	$(GO) test -run - -bench "Dnsperf|Outstanding" -benchtime 1x -timeout 30m ./lab/load
 
 # False BFD downs at 50 ms x 3 beside FRR's bfdd, under load. BENCH_BFD is how
 # many seconds; 1800 is the long run.
