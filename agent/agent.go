@@ -234,7 +234,7 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	if err != nil {
 		return fmt.Errorf("failed to watch the links: %w", err)
 	}
-	a.loop.links = links
+	a.loop.links, a.loop.connected = links, netlinkx.Connected
 	a.loop.notifier = newNotifier()
 	a.loop.pulse.beat()
 	a.loop.lookAgain()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -25,7 +26,8 @@ func (a *Agent) serveHTTP(ctx context.Context) error {
 			a.conf.HTTP.Listen, err)
 	}
 	srv := &http.Server{Handler: a.pages(), ReadTimeout: httpWithin,
-		WriteTimeout: httpWithin}
+		WriteTimeout: httpWithin,
+		ErrorLog:     slog.NewLogLogger(a.log.Handler(), slog.LevelWarn)}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -46,6 +46,10 @@ type loop struct {
 	links  <-chan struct{} // links or addresses changed: look again
 	peers  chan struct{}   // a peer's state changed: look again
 
+	connected      finder // nil: not looked for
+	boxChanged     bool   // links or addresses did, since conflicts were looked for
+	conflictsAfter time.Time
+
 	diary     diary
 	keeper    *keeper         // nil: nothing outlives a restart
 	peersNow  []bgp.PeerState // as of the last event of a peer
@@ -103,6 +107,7 @@ func (l *loop) run(ctx context.Context) {
 		l.prove(time.Now())
 		wake := l.reconcile(ctx)
 		now := time.Now()
+		wake = earliest(wake, l.lookForConflicts(now))
 		l.keep(now)
 		l.noteStopped()
 		timer.Reset(max(0, earliest(wake, now.Add(pulseEvery)).Sub(now)))
@@ -135,6 +140,7 @@ func (l *loop) prove(now time.Time) {
 
 // lookAgain makes the next reconcile ask the kernel for every link.
 func (l *loop) lookAgain() {
+	l.boxChanged = true
 	for _, s := range l.services {
 		s.dirty = true
 	}

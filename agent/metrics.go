@@ -49,6 +49,9 @@ var (
 		"service", "address")
 	mLink = metric("link_up",
 		"Whether the link of a service is up.", "service", "link")
+	mTrouble = metric("link_trouble",
+		"Whether something is wrong with the link or the addresses of a "+
+			"service; status says what.", "service", "link")
 	mCheck = metric("check_level",
 		"The verdict of a check.", "service", "check", "level")
 	mLatency = metric("check_latency_seconds",
@@ -156,6 +159,7 @@ func (g gauges) service(s control.Service) {
 	}
 	g.set(mHold, hold, s.Name)
 	g.set(mLink, truth(s.Link.Up), s.Name, s.Link.Name)
+	g.set(mTrouble, truth(s.Link.Error != ""), s.Name, s.Link.Name)
 	for _, a := range s.Addresses {
 		g.set(mPresent, truth(a.Present), s.Name, a.Prefix)
 		g.set(mAnnounced, truth(a.Announced), s.Name, a.Prefix)

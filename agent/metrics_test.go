@@ -62,6 +62,7 @@ func TestMetrics(t *testing.T) {
 			`recuse_check_level{check="service-path",level="slow",service="dns"} 0`,
 			`recuse_check_level{check="service-path",level="unknown",service="dns"} 1`,
 			`recuse_config_last_reload_successful 1`,
+			`recuse_link_trouble{link="anycast0",service="dns"} 0`,
 			`recuse_link_up{link="anycast0",service="dns"} 1`,
 			`recuse_peer_established{asn="65000",peer="198.51.100.1"} 1`,
 			`recuse_service_decisions_total{reason="addresses-answer",service="dns",to="serving"} 1`,

@@ -60,6 +60,7 @@ type service struct {
 	ensureAfter          time.Time
 	linkErr              error // the last failure to write it
 	lookErr              error // the failure of the last look
+	conflict             error // another link that has an address, or its subnet
 }
 
 // decision is a kind of change.

@@ -92,7 +92,7 @@ func (s *service) snapshot(peers []bgp.PeerState) control.Service {
 	for _, n := range s.othersNow.Nodes {
 		out.Others = append(out.Others, n.String())
 	}
-	if err := s.linkTrouble(); err != nil {
+	if err := s.alarm(); err != nil {
 		out.Link.Error = err.Error()
 	}
 	for _, p := range s.conf.Addresses {

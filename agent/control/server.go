@@ -42,7 +42,8 @@ const remakeEvery = time.Second
 func Serve(ctx context.Context, l *Listener, a Agent, log *slog.Logger) error {
 	// No write timeout: a drain is answered when it is done, and events may be
 	// followed for days.
-	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin}
+	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	done := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer done()
 	for {
