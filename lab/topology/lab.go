@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +24,13 @@ type Lab struct {
 	options Options
 	clients []*Client // one, or on a flat network one for each address
 	agent   Agent
-	spares  []*Node // not started
+	known   []*Node // all nodes, fixed once they are raised
+	spares  []*Node // those that are not started
 	run     *runDir
 	fabric  *fabric
 	hosts   []*Host
 	log     *slog.Logger
+	keeper  *keeper     // of resilient groups; nil: none
 	unhook  func() bool // ends the watch over New's context
 	close   func() error
 }
@@ -167,18 +170,19 @@ func (l *Lab) raiseNodes(ctx context.Context) error {
 		if err := n.setUp(ctx, l.options, l.agent); err != nil {
 			return err
 		}
-		if i < l.options.Nodes {
-			l.Nodes = append(l.Nodes, n)
-		} else {
-			l.spares = append(l.spares, n)
-		}
+		l.known = append(l.known, n)
 	}
+	l.Nodes = slices.Clone(l.known[:l.options.Nodes])
+	l.spares = l.known[l.options.Nodes:]
 	return nil
 }
 
 // tearDown ends the processes of all hosts at once, then takes the hosts away.
 func (l *Lab) tearDown() error {
-	errs := make([]error, len(l.hosts), len(l.hosts)+len(l.Nodes))
+	errs := make([]error, len(l.hosts), len(l.hosts)+len(l.known))
+	if l.keeper != nil {
+		errs = append(errs, l.keeper.end())
+	}
 	var wg sync.WaitGroup
 	for i, h := range l.hosts {
 		wg.Go(func() { errs[i] = h.end() })
@@ -187,7 +191,7 @@ func (l *Lab) tearDown() error {
 	for i, h := range l.hosts {
 		errs[i] = errors.Join(errs[i], h.cut(), h.Namespace.close())
 	}
-	for _, n := range l.Nodes {
+	for _, n := range l.known {
 		if n.gate != nil {
 			errs = append(errs, n.gate.Close())
 		}

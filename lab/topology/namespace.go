@@ -17,9 +17,10 @@ import (
 // errClosed is what a closed namespace answers.
 var errClosed = errors.New("namespace is closed")
 
-// Namespace is a named network namespace with one thread inside it.
+// Namespace is a network namespace with one thread inside it.
 type Namespace struct {
-	Name   string // as `ip netns exec` takes it
+	Name   string // as `ip netns exec` takes it, if the lab made it
+	pid    int    // of the process whose namespace it is; 0: the lab's own
 	handle netns.NsHandle
 	link   *netlink.Handle
 	work   chan func()
@@ -28,9 +29,14 @@ type Namespace struct {
 }
 
 // newNamespace makes the namespace with its loopback up and the lab's sysctls.
-func newNamespace(name string) (*Namespace, error) {
+func newNamespace(name string) (*Namespace, error) { return openNamespace(name, 0) }
+
+// openNamespace is newNamespace, or if a process is given it enters that one's
+// namespace and prepares it likewise.
+func openNamespace(name string, pid int) (*Namespace, error) {
 	n := &Namespace{
 		Name: name,
+		pid:  pid,
 		work: make(chan func()),
 		quit: make(chan struct{}),
 		gone: make(chan struct{}),
@@ -59,7 +65,7 @@ func (n *Namespace) live(made chan<- error) {
 		runtime.UnlockOSThread()
 		return
 	}
-	handle, err := netns.NewNamed(n.Name)
+	handle, err := n.enter()
 	if err != nil {
 		made <- err
 		return
@@ -75,6 +81,21 @@ func (n *Namespace) live(made chan<- error) {
 			return
 		}
 	}
+}
+
+// enter moves the thread into the namespace, which it makes if it is the lab's.
+func (n *Namespace) enter() (netns.NsHandle, error) {
+	if n.pid == 0 {
+		return netns.NewNamed(n.Name)
+	}
+	handle, err := netns.GetFromPid(n.pid)
+	if err != nil {
+		return netns.None(), err
+	}
+	if err := netns.Set(handle); err != nil {
+		return netns.None(), errors.Join(err, handle.Close())
+	}
+	return handle, nil
 }
 
 // prepare opens the namespace's netlink handle and sets what all hosts share.
@@ -155,7 +176,8 @@ func (n *Namespace) ListenUDP(at *net.UDPAddr) (conn *net.UDPConn, err error) {
 
 // close ends the thread, kills what processes have left behind (a command of a
 // script that was ended) and deletes the name. The kernel frees the namespace
-// when the last process or socket in it is gone. One goroutine may call it.
+// when the last process or socket in it is gone. Of another process's it only
+// leaves. One goroutine may call it.
 func (n *Namespace) close() error {
 	select {
 	case <-n.quit:
@@ -166,6 +188,9 @@ func (n *Namespace) close() error {
 	<-n.gone
 	if n.link != nil {
 		n.link.Close()
+	}
+	if n.pid != 0 {
+		return n.handle.Close()
 	}
 	if err := errors.Join(killInside(n.Name), n.handle.Close(), netns.DeleteNamed(n.Name)); err != nil {
 		return fmt.Errorf("failed to delete namespace %s: %w", n.Name, err)

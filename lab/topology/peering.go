@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"slices"
 )
 
 // routerConfig makes the configuration of one router for all nodes, those to
 // come included.
 func (l *Lab) routerConfig(ctx context.Context, r *Router) (string, error) {
-	text, err := l.agent.RouterConfig(ctx, r, slices.Concat(l.Nodes, l.spares))
+	text, err := l.agent.RouterConfig(ctx, r, l.known)
 	if err != nil {
 		return "", fmt.Errorf("failed to make router configuration: %w", err)
 	}

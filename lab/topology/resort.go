@@ -139,7 +139,7 @@ func (h *Host) ip(ctx context.Context, p netip.Prefix, args ...string) error {
 		family = "-6"
 	}
 	if _, err := h.Run(ctx, append([]string{"ip", family}, args...)...); err != nil {
-		return fmt.Errorf("failed to make the last resort: %s: %w", strings.Join(args, " "), err)
+		return fmt.Errorf("failed to run ip %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }

@@ -45,14 +45,24 @@ func newRouter(h *Host, number int, o Options) (*Router, error) {
 	return r, r.forwarding()
 }
 
+// hashFields are what flows are hashed by: addresses, protocol and ports
+// (FIB_MULTIPATH_HASH_FIELD_ in Linux).
+const hashFields = "0x37"
+
 // forwarding makes the box forward and spread flows by their ports: hashed by
-// addresses alone, one client would only ever meet one node.
+// addresses alone, one client would only ever meet one node. A router of one's
+// own does it by policy 1. But between namespaces a packet keeps the hash that
+// its sender's socket gave it, which policy 1 takes for that of the ports; it is
+// another one for every socket, and for a connection that sent something twice.
+// So here the same fields are named one by one (policy 3), and hashed.
 func (r *Router) forwarding() error {
 	return errors.Join(
 		r.Sysctl("net/ipv4/ip_forward", "1"),
 		r.Sysctl("net/ipv6/conf/all/forwarding", "1"),
-		r.Sysctl("net/ipv4/fib_multipath_hash_policy", "1"),
-		r.Sysctl("net/ipv6/fib_multipath_hash_policy", "1"),
+		r.Sysctl("net/ipv4/fib_multipath_hash_fields", hashFields),
+		r.Sysctl("net/ipv6/fib_multipath_hash_fields", hashFields),
+		r.Sysctl("net/ipv4/fib_multipath_hash_policy", "3"),
+		r.Sysctl("net/ipv6/fib_multipath_hash_policy", "3"),
 	)
 }
 
@@ -76,6 +86,24 @@ func (r *Router) Stop() error { return r.Host.end() }
 func (r *Router) Restart(ctx context.Context) error {
 	if err := r.Stop(); err != nil {
 		return err
+	}
+	return r.Start(ctx)
+}
+
+// Reboot has the router forget what a reboot of its box would make it forget:
+// its daemons die without a word, the routes that they made and the neighbours
+// are gone, and all starts anew. It forwards all the while: how long a box
+// needs to boot is none of the lab's business.
+func (r *Router) Reboot(ctx context.Context) error {
+	if err := r.Kill(); err != nil {
+		return err
+	}
+	for _, family := range []string{"-4", "-6"} {
+		for _, what := range [][]string{{"route", "flush", "proto", "bgp"}, {"route", "flush", "proto", "bird"}, {"neighbour", "flush", "all"}} {
+			if _, err := r.Run(ctx, append([]string{"ip", family}, what...)...); err != nil {
+				return err
+			}
+		}
 	}
 	return r.Start(ctx)
 }

@@ -54,6 +54,11 @@ func New(ctx context.Context, o Options) (bench.Bench, error) {
 			return nil, errors.Join(err, lab.Close())
 		}
 	}
+	if o.Resilient {
+		if err := b.router.Resilient(ctx, true); err != nil {
+			return nil, errors.Join(err, lab.Close())
+		}
+	}
 	return b, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 
 	"recuse/lab/authority"
@@ -90,10 +91,6 @@ func ask(t *testing.T, b bench.Bench, i int, server netip.AddrPort, n int) tally
 
 // one puts a question and returns the node that answered, by NSID.
 func one(from load.Network, server netip.AddrPort, name string) (string, error) {
-	m := new(dns.Msg)
-	m.SetQuestion(name, dns.TypeA)
-	m.SetEdns0(1232, false)
-	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
 	var conn *net.UDPConn
 	if err := from.Do(func() (err error) {
 		conn, err = net.DialUDP("udp", &net.UDPAddr{IP: from.Local[0].AsSlice()}, net.UDPAddrFromAddrPort(server))
@@ -102,6 +99,15 @@ func one(from load.Network, server netip.AddrPort, name string) (string, error) 
 		return "", err
 	}
 	defer conn.Close()
+	return over(conn, name)
+}
+
+// over puts a question over a socket and returns the node that answered.
+func over(conn *net.UDPConn, name string) (string, error) {
+	m := new(dns.Msg)
+	m.SetQuestion(name, dns.TypeA)
+	m.SetEdns0(1232, false)
+	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
 	c := dns.Client{Timeout: 3 * time.Second}
 	r, _, err := c.ExchangeWithConn(m, &dns.Conn{Conn: conn})
 	if err != nil {
@@ -167,6 +173,68 @@ func TestAnycast(t *testing.T) {
 	must(t, b.Ready(ctx))
 	hops(t, b, "n1", "n2", "n3", added.Name())
 	checkEvents(t, events())
+}
+
+// TestResilient adds a node under flows that keep their ports: none of them
+// moves, and new ones find the new node. The router's reboot makes the groups
+// anew.
+func TestResilient(t *testing.T) {
+	t.Parallel()
+	b := raise(t, netns.Options{Nodes: 2, Resilient: true})
+	flows := openFlows(t, b, 50)
+	first := flows.ask(t)
+	added := make(chan error, 1)
+	go func() {
+		_, err := b.AddNode(t.Context())
+		added <- err
+	}()
+	must(t, topology.Within(t.Context(), soon, "the new node answer a new flow", func() (bool, string) {
+		if d := cmp.Diff(first, flows.ask(t)); d != "" {
+			t.Fatalf("flows moved (-before +after):\n%s", d)
+		}
+		who, err := one(b.Network(0), b.Servers()[0], "nas.lan.")
+		return who == "n3", fmt.Sprint(who, err)
+	}))
+	must(t, <-added)
+	must(t, b.Router().Restart(t.Context()))
+	must(t, b.Ready(t.Context()))
+	if f := ask(t, b, 0, b.Servers()[0], 60); f.lost > 0 || len(f.nodes) != 3 {
+		t.Errorf("after a reboot: %+v", f)
+	}
+}
+
+// flows are sockets that stay open.
+type flows []*net.UDPConn
+
+// openFlows opens n flows to the first server.
+func openFlows(t *testing.T, b bench.Bench, n int) flows {
+	t.Helper()
+	var all flows
+	for range n {
+		must(t, b.Network(0).Do(func() error {
+			c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(b.Servers()[0]))
+			all = append(all, c)
+			return err
+		}))
+	}
+	t.Cleanup(func() {
+		for _, c := range all {
+			_ = c.Close()
+		}
+	})
+	return all
+}
+
+// ask asks once over every flow and returns who answered.
+func (f flows) ask(t *testing.T) []string {
+	t.Helper()
+	var nodes []string
+	for _, c := range f {
+		node, err := over(c, "nas.lan.")
+		must(t, err)
+		nodes = append(nodes, node)
+	}
+	return nodes
 }
 
 // watch gathers the bench's events until it is asked for them.

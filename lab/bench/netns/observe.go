@@ -29,8 +29,10 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 	if b.options.Design == Relay {
 		o.follow(ctx, b.lab.Relay.LogPath, relayEvents)
 	}
-	for _, n := range b.nodes {
-		n.watch(ctx, o)
+	for _, n := range b.lab.Known() {
+		if b.options.Design == Anycast && n.Agent != nil {
+			o.follow(ctx, n.Agent.LogPath, func(lines []string) []result.Event { return agentEvents(n.ShortName, lines) })
+		}
 	}
 	go func() {
 		o.sources.Wait()

@@ -33,7 +33,13 @@ func (r *router) NextHops(ctx context.Context) ([]string, error) {
 // Wide cuts the router off from the internet's authority.
 func (r *router) Wide(ctx context.Context, cut bool) error { return r.bench.lab.CutWide(ctx, cut) }
 
-// Resilient makes the ECMP groups resilient.
-func (r *router) Resilient(context.Context, bool) error {
-	return fmt.Errorf("resilient groups: %w yet", bench.ErrUnsupported)
+// Restart is what a reboot does to the router's daemons and routes.
+func (r *router) Restart(ctx context.Context) error { return r.Reboot(ctx) }
+
+// Resilient puts resilient groups of the kernel before the router's own.
+func (r *router) Resilient(ctx context.Context, on bool) error {
+	if r.bench.options.Design != Anycast {
+		return fmt.Errorf("resilient groups: %w: the design %s has no routes", bench.ErrUnsupported, r.bench.options.Design)
+	}
+	return r.bench.lab.Resilient(ctx, on)
 }

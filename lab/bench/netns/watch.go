@@ -16,13 +16,6 @@ import (
 // own is dated by the look.
 const lookEvery = 20 * time.Millisecond
 
-// watch tells what the node's agent logs.
-func (n *node) watch(ctx context.Context, o *observer) {
-	if n.agent() != nil && n.Node.Agent != nil {
-		o.follow(ctx, n.Node.Agent.LogPath, n.events)
-	}
-}
-
 // follow tells what a log says: of each lane how it stands now, then every
 // change.
 func (o *observer) follow(ctx context.Context, path string, read func(lines []string) []result.Event) {
@@ -91,8 +84,8 @@ type logLine struct {
 	Detail  string    `json:"detail"`
 }
 
-// events are those that lines of the agent's log tell.
-func (n *node) events(lines []string) []result.Event {
+// agentEvents are those that lines of recuse's log on a node tell.
+func agentEvents(node string, lines []string) []result.Event {
 	var events []result.Event
 	for _, line := range lines {
 		var l logLine
@@ -100,7 +93,7 @@ func (n *node) events(lines []string) []result.Event {
 			continue
 		}
 		if e, ok := l.event(); ok {
-			e.Lane = n.ShortName + " " + e.Lane
+			e.Lane = node + " " + e.Lane
 			events = append(events, e)
 		}
 	}

@@ -1,0 +1,155 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Resilient groups (Linux 5.13, ip-nexthop(8)) keep a flow at its node while
+// others come and go: a bucket moves only when its node is gone or when it has
+// been idle. FRR 8.4 and BIRD 2 make none for BGP routes, and the kernel lets
+// nobody change the kind of a group that they made. So the lab does what an
+// administrator could: a table of its own, asked before the main one, has the
+// service's routes with resilient groups, and a keeper holds them in step with
+// the daemons' routes in the main table.
+const (
+	resilientTable   = "154"
+	resilientPref    = "400"
+	resilientProto   = "154" // that tells the lab's next hops from the daemons'
+	resilientBuckets = "512"
+	resilientIdle    = "5" // seconds without a packet after which a bucket may move
+)
+
+// ResilientSettings is what they are set to, for a report.
+const ResilientSettings = "resilient next hop groups of " + resilientBuckets + " buckets, idle timer " + resilientIdle +
+	" s, in a table before the main one, kept in step with the daemons' routes by the lab"
+
+// keeper holds the groups of one router in step.
+type keeper struct {
+	lab    *Lab
+	router *Router
+	stop   context.CancelFunc
+	done   chan error // how it ended
+}
+
+// Resilient puts resilient groups before the first router's routes to the
+// service addresses, or takes them away.
+func (l *Lab) Resilient(ctx context.Context, on bool) error {
+	switch {
+	case on && l.keeper == nil:
+		return l.keep(ctx)
+	case !on && l.keeper != nil:
+		err := l.keeper.end()
+		l.keeper = nil
+		return err
+	}
+	return nil
+}
+
+// keep starts the keeper; the groups are there when it returns. It lives until
+// it is ended, whatever becomes of ctx.
+func (l *Lab) keep(ctx context.Context) error {
+	k := &keeper{lab: l, router: l.Router, done: make(chan error, 1)}
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	k.stop = stop
+	events, err := k.router.Watch(own)
+	if err == nil {
+		err = k.begin(own)
+	}
+	if err != nil {
+		stop()
+		return errors.Join(fmt.Errorf("failed to make resilient groups: %w", err), k.clear())
+	}
+	go func() { k.done <- k.follow(own, events) }()
+	l.keeper = k
+	return nil
+}
+
+// follow keeps the groups in step until ctx ends.
+func (k *keeper) follow(ctx context.Context, events <-chan RouteEvent) error {
+	var errs []error
+	for e := range events {
+		if i := slices.Index(k.lab.options.Addresses, e.Prefix); i >= 0 {
+			errs = append(errs, k.set(ctx, i, e.NextHops))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil // what the end has cut off is no failure
+	}
+	return errors.Join(append(errs, errors.New("failed to keep resilient groups in step: lost sight of the routes"))...)
+}
+
+// end stops the keeper and takes its routes away. It returns what went wrong
+// while it ran.
+func (k *keeper) end() error {
+	k.stop()
+	return errors.Join(<-k.done, k.clear())
+}
+
+// begin makes the rules and the groups of the routes that are there.
+func (k *keeper) begin(ctx context.Context) error {
+	for i, p := range k.lab.options.Addresses {
+		hops, err := k.router.NextHops(p)
+		if err != nil {
+			return err
+		}
+		if err := k.set(ctx, i, hops); err != nil {
+			return err
+		}
+		if err := k.router.ip(ctx, p, "rule", "add", "pref", resilientPref, "to", p.String(), "lookup", resilientTable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set gives the service address of that index a group of these next hops. What
+// is no node's, a last resort, is left to the main table.
+func (k *keeper) set(ctx context.Context, index int, hops []netip.Addr) error {
+	p := k.lab.options.Addresses[index]
+	group, members := 1000*(index+1), []string{}
+	for _, hop := range hops {
+		n := k.lab.nodeOf(hop)
+		if n == nil {
+			continue
+		}
+		id := strconv.Itoa(group + 1 + n.Index)
+		members = append(members, id)
+		if err := k.nexthop(ctx, "replace", "id", id, "via", hop.String(),
+			"dev", nodeNet.device, "protocol", resilientProto); err != nil {
+			return err
+		}
+	}
+	if len(members) == 0 {
+		// No route, no group: it is an error that there is none to take away.
+		_ = k.router.ip(ctx, p, "route", "del", p.String(), "table", resilientTable)
+		return nil
+	}
+	if err := k.nexthop(ctx, "replace", "id", strconv.Itoa(group), "group", strings.Join(members, "/"),
+		"type", "resilient", "buckets", resilientBuckets, "idle_timer", resilientIdle,
+		"protocol", resilientProto); err != nil {
+		return err
+	}
+	return k.router.ip(ctx, p, "route", "replace", p.String(), "nhid", strconv.Itoa(group), "table", resilientTable)
+}
+
+// nexthop runs ip nexthop; a group is of no family.
+func (k *keeper) nexthop(ctx context.Context, args ...string) error {
+	_, err := k.router.Run(ctx, append([]string{"ip", "nexthop"}, args...)...)
+	return err
+}
+
+// clear takes rules, routes and groups away.
+func (k *keeper) clear() error {
+	ctx := context.Background()
+	for _, p := range k.lab.options.Addresses {
+		_ = k.router.ip(ctx, p, "rule", "del", "pref", resilientPref) // it may never have been made
+		_ = k.router.ip(ctx, p, "route", "del", p.String(), "table", resilientTable)
+	}
+	return k.nexthop(ctx, "flush", "protocol", resilientProto)
+}

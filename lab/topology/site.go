@@ -1,0 +1,149 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Interfaces of a guest by the network that it is on.
+var (
+	NodePorts   = []string{nodeNet.name}
+	RouterPorts = []string{clientNet.name, nodeNet.name, wideNet.name}
+)
+
+// NewSite raises a lab without routers and nodes: the clients, the authority and
+// the switches that somebody else's hosts are plugged into (Guest). It closes as
+// a lab does, but does not watch ctx.
+func NewSite(ctx context.Context, o Options) (*Lab, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("failed to raise site: %w", err)
+	}
+	run, err := newRunDir(o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("failed to raise site: %w", err)
+	}
+	l := &Lab{options: o, run: run, log: o.Log, unhook: func() bool { return true }}
+	l.close = sync.OnceValue(l.tearDown)
+	for _, step := range []func(context.Context) error{l.raiseFabric, l.raiseEdges, l.startAuthority} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("failed to raise site: %w", err), l.close())
+		}
+	}
+	return l, nil
+}
+
+// Switch is the host of the bridges, whose names are those of the networks.
+func (l *Lab) Switch() *Host { return l.fabric.Host }
+
+// FarEnd is how a guest's interface on a network must be called in the switch's
+// namespace, and Device how in the guest's own.
+func FarEnd(guest, network string) string { return guest + "-" + network }
+
+// Device is the name of every host's interface on a network.
+func Device(network string) string { return segmentOf(network).device }
+
+// segmentOf finds a network.
+func segmentOf(network string) segment {
+	all := []segment{clientNet, nodeNet, wideNet}
+	return all[slices.IndexFunc(all, func(s segment) bool { return s.name == network })]
+}
+
+// GuestRouter takes a process's namespace for the site's router: it forwards,
+// and it is Lab.Router.
+func (l *Lab) GuestRouter(name string, pid int) (*Router, error) {
+	h, err := l.guest(name, pid, RouterPorts, 1)
+	if err != nil {
+		return nil, err
+	}
+	r := &Router{Host: h, Number: 1, Kind: FRR}
+	if err := r.forwarding(); err != nil {
+		return nil, errors.Join(err, h.Leave())
+	}
+	l.Router, l.Routers = r, []*Router{r}
+	return r, nil
+}
+
+// GuestNode takes a process's namespace for that of the node with that index.
+func (l *Lab) GuestNode(index, pid int) (*Node, error) {
+	n := l.node(index)
+	h, err := l.guest(n.ShortName, pid, NodePorts, firstNode+index)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.setGateway(nodeNet, 1); err != nil {
+		return nil, errors.Join(err, h.Leave())
+	}
+	n.Host = h
+	return n, nil
+}
+
+// node describes the node with that index, its host's name alone.
+func (l *Lab) node(index int) *Node {
+	return &Node{
+		Host: &Host{ShortName: fmt.Sprintf("n%d", index+1)}, Index: index, ASN: FirstNodeASN + uint32(index),
+		V4: nodeNet.v4(firstNode + index), V6: nodeNet.v6(firstNode + index),
+		Addresses: l.options.Addresses, LinkKind: l.HolderKind(), recuse: l.options.Recuse, askAt: l.options.askAt(),
+	}
+}
+
+// HolderKind is the kind of link that holds service addresses on this kernel.
+func (l *Lab) HolderKind() string {
+	if l.options.LinkKind == "" {
+		l.options.LinkKind = l.fabric.holderKind()
+	}
+	return l.options.LinkKind
+}
+
+// GuestConfig is the recuse.yaml of the node with that index as a tree, and its
+// resolver's configuration, both for a box where their files are in the
+// directories of a package.
+func (l *Lab) GuestConfig(index int) (recuse map[string]any, unbound string) {
+	n := l.node(index)
+	recuse = n.config(l.options)
+	recuse["state_dir"] = "/var/lib/recuse"
+	recuse["control"] = map[string]any{"socket": "/run/recuse/recuse.sock"}
+	h := &Host{ShortName: n.ShortName, Dir: "/run"}
+	return recuse, unboundConfig(h, listenLines(l.options.ResolverListen), l.options.ResolverExtra)
+}
+
+// guest is a host in a process's namespace whose interfaces are there already,
+// with its addresses on the networks.
+func (l *Lab) guest(name string, pid int, networks []string, number int) (*Host, error) {
+	h := &Host{ShortName: name, Dir: filepath.Join(l.run.path, name), fabric: l.fabric}
+	if err := os.MkdirAll(h.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("failed to make directory of %s: %w", name, err)
+	}
+	var err error
+	if h.Namespace, err = openNamespace(name, pid); err != nil {
+		return nil, err
+	}
+	for _, network := range networks {
+		s := segmentOf(network)
+		h.ports = append(h.ports, port{segment: s, far: FarEnd(name, network)})
+		for _, a := range s.addresses(number) {
+			err = errors.Join(err, h.AddAddress(s.device, a))
+		}
+		err = errors.Join(err, h.LinkUp(s.device))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("failed to connect %s: %w", name, err), h.Leave())
+	}
+	return h, nil
+}
+
+// Leave gives a guest's namespace back: its processes go on.
+func (h *Host) Leave() error {
+	var errs []error
+	for _, p := range h.ports {
+		if p.cable != nil {
+			errs = append(errs, p.cable.Close())
+		}
+	}
+	return errors.Join(append(errs, h.Namespace.close())...)
+}
