@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -47,13 +48,17 @@ func (n Network) DialUDP(server netip.AddrPort) (net.Conn, error) {
 }
 
 // DialTCP opens a TCP connection to a server, from the client's address, and
-// waits until it is up, at most for the timeout.
-func (n Network) DialTCP(server netip.AddrPort, timeout time.Duration) (net.Conn, error) {
+// waits until it is up or ctx ends.
+func (n Network) DialTCP(ctx context.Context, server netip.AddrPort) (net.Conn, error) {
 	conn, err := n.dial(unix.SOCK_STREAM, server)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(conn.SetDeadline(time.Now().Add(timeout)), established(conn), conn.SetDeadline(time.Time{}))
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err = established(conn)
+	if !stop() && err == nil {
+		err = context.Cause(ctx) // the deadline is in the past, or will be
+	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("failed to connect to %s: %w", server, err)

@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -28,6 +29,17 @@ func (s *sockets) poll(d time.Duration) int {
 		return 0 // EINTR
 	}
 	return int(n)
+}
+
+// canWait refuses a kernel that has no epoll_pwait2.
+func (s *sockets) canWait() error {
+	var now unix.Timespec
+	_, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(s.epoll), uintptr(unsafe.Pointer(&s.events[0])), 1,
+		uintptr(unsafe.Pointer(&now)), 0, 0)
+	if errno == unix.ENOSYS {
+		return fmt.Errorf("failed to wait for sockets: needs Linux 5.11 or later: %w", errno)
+	}
+	return nil
 }
 
 // reads is how many messages are read of a kept socket before others have their

@@ -79,7 +79,7 @@ func newSockets(c Config, mix []template, start time.Time, n *names) (*sockets, 
 		s.close()
 		return nil, fmt.Errorf("failed to make eventfd: %w", err)
 	}
-	if err := s.watch(s.bell, bellToken); err != nil {
+	if err := errors.Join(s.watch(s.bell, bellToken), s.canWait()); err != nil {
 		s.close()
 		return nil, err
 	}

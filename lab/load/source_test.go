@@ -1,12 +1,16 @@
 package load
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recuse/lab/load/stub"
 )
 
 // TestDrops shows that the kernel tells of datagrams that found no room.
@@ -58,7 +62,7 @@ func TestDial(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer udp.Close()
-	tcp, err := here.DialTCP(s.plain, time.Minute)
+	tcp, err := here.DialTCP(t.Context(), s.plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +75,35 @@ func TestDial(t *testing.T) {
 			t.Errorf("remote address %v, want %s", conn.RemoteAddr(), s.plain)
 		}
 	}
-	if _, err := here.DialTCP(nobody(t), time.Minute); err == nil {
+	if _, err := here.DialTCP(t.Context(), nobody(t)); err == nil {
 		t.Error("a connection to nobody is up")
 	}
+}
+
+// TestDialIsGivenUp shows that a connection that does not come up is given up
+// with its context: the server's queue of connections is full.
+func TestDialIsGivenUp(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Bind(fd, sockaddr(netip.MustParseAddrPort("127.0.0.1:0"))), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	full := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port(fd))
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		conn, err := Network{}.DialTCP(ctx, full)
+		cancel()
+		if err != nil {
+			got := ask(t, Config{Servers: one(full), Transport: TCP, Stub: stub.None(100 * time.Millisecond)})
+			if got.Outcome != Timeout {
+				t.Errorf("record %+v, want a timeout", got)
+			}
+			return
+		}
+		defer conn.Close()
+	}
+	t.Error("ten connections are up that nobody accepts")
 }

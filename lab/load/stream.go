@@ -2,9 +2,9 @@ package load
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,7 +17,9 @@ const connectTimeout = 10 * time.Second
 
 // run connects, and then writes until the connection ends.
 func (s *stream) run() {
-	conn, err := s.connect()
+	ctx, cancel := context.WithTimeout(s.life, connectTimeout)
+	conn, err := s.connect(ctx)
+	cancel()
 	if err != nil {
 		s.fail(err)
 		return
@@ -50,10 +52,10 @@ func (s *stream) run() {
 }
 
 // connect makes the connection.
-func (s *stream) connect() (net.Conn, error) {
+func (s *stream) connect(ctx context.Context) (net.Conn, error) {
 	c := &s.all.config
 	server := c.Servers[s.line.server]
-	conn, err := c.Clients[s.line.client].DialTCP(server, connectTimeout)
+	conn, err := c.Clients[s.line.client].DialTCP(ctx, server)
 	if err != nil || c.Transport != DoT {
 		return conn, err
 	}
@@ -62,8 +64,7 @@ func (s *stream) connect() (net.Conn, error) {
 		secure.ServerName = server.Addr().String()
 	}
 	t := tls.Client(conn, secure)
-	err = errors.Join(t.SetDeadline(time.Now().Add(connectTimeout)), t.Handshake(), t.SetDeadline(time.Time{}))
-	if err != nil {
+	if err := t.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("failed to shake hands: %w", err)
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,8 @@ type stream struct {
 	port    uint16
 	conn    io.Closer
 	dead    bool
+	life    context.Context // ends when the stream is dead
+	kill    context.CancelFunc
 }
 
 // outstanding is a question on a stream.
@@ -95,6 +98,7 @@ func (x *streams) send(t *talk, r request) error {
 func (x *streams) begin(at line, keep bool) *stream {
 	x.last++
 	s := &stream{all: x, channel: x.last, line: at, keep: keep, ready: make(chan struct{}, 1)}
+	s.life, s.kill = context.WithCancel(context.Background())
 	x.open[s.channel] = s
 	if keep {
 		x.kept[at] = s
@@ -181,6 +185,7 @@ func (s *stream) end(st state, why error, resets uint8) {
 	}
 	x := s.all
 	s.dead = true
+	s.kill()
 	delete(x.open, s.channel)
 	if x.kept[s.line] == s {
 		delete(x.kept, s.line)
