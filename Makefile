@@ -8,7 +8,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # Debian packages that the tests and the demo drive.
 PACKAGES := frr bird2 unbound nftables tcpdump iproute2 procps cpio xz-utils \
-	dnsdist exabgp keepalived nsd dnsperf stress-ng
+	dnsdist exabgp keepalived dnsperf stress-ng
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
