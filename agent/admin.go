@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"recuse/agent/control"
 )
@@ -86,9 +89,30 @@ func (l *loop) service(name string) (*service, error) {
 	return nil, l.errNoService(name)
 }
 
+// maxReason bounds an operator's words: they stand in a line of the log.
+const maxReason = 200
+
+// refused says what is wrong with a wish that came over the socket, for whose
+// sender nothing has been checked.
+func refused(d control.Drain) error {
+	switch {
+	case d.For < 0:
+		return fmt.Errorf("for: %q: must be above 0, such as 30m, or absent",
+			time.Duration(d.For))
+	case len(d.Reason) > maxReason || !utf8.ValidString(d.Reason) ||
+		strings.ContainsFunc(d.Reason, unicode.IsControl):
+		return fmt.Errorf("reason: %.40q: must be a text of at most %d bytes "+
+			"without control characters", d.Reason, maxReason)
+	}
+	return nil
+}
+
 // Drain takes a service out of the routing and waits until it is out, or until
 // that has failed because nobody else serves.
 func (a *Agent) Drain(ctx context.Context, d control.Drain) error {
+	if err := refused(d); err != nil {
+		return err
+	}
 	done := make(chan error, 1)
 	var err error
 	if e := a.loop.call(ctx, func() {

@@ -206,6 +206,28 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// TestDrainRefused proves that a wish which makes no sense moves nothing.
+func TestDrainRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := up(t, nil)
+		defer w.finish()
+		for name, d := range map[string]control.Drain{
+			"a span below 0":   {For: control.Duration(-time.Minute)},
+			"a line of a log":  {Reason: "disk\nlevel=INFO"},
+			"a terminal's":     {Reason: "\x1b[2J"},
+			"no text":          {Reason: "\xff"},
+			"a whole novel":    {Reason: strings.Repeat("x", maxReason+1)},
+			"forced, below 0 ": {For: -1, Force: true},
+		} {
+			d.Service = "dns"
+			if err := w.operator().Drain(context.Background(), d); err == nil {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+		w.expect()
+	})
+}
+
 // TestReloadEndsManualFailback reloads with failback: auto while a manual hold
 // keeps a healthy service second choice: its time is over, so it becomes full.
 func TestReloadEndsManualFailback(t *testing.T) {

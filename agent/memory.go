@@ -52,13 +52,14 @@ func (s *service) remember(now time.Time) remembered {
 	return r
 }
 
-// recall restores what a service kept.
+// recall restores what a service kept, as far as the settings of today allow it.
 func (s *service) recall(r remembered, now time.Time) {
+	most := s.rules.HoldMax
 	s.state.Hold = Hold{Manual: r.Manual,
-		Span: time.Duration(r.HoldSpan)}.under(s.rules)
-	if r.HoldSpan > 0 {
-		s.state.Hold.Last = now.Add(-time.Duration(r.LeftAgo))
-		s.state.Hold.Until = now.Add(time.Duration(r.HoldLeft))
+		Span: min(time.Duration(r.HoldSpan), most)}.under(s.rules)
+	if s.state.Hold.Span > 0 {
+		s.state.Hold.Last = now.Add(-max(0, time.Duration(r.LeftAgo)))
+		s.state.Hold.Until = now.Add(min(time.Duration(r.HoldLeft), most))
 	}
 	s.wishes.command, s.wishes.force = r.Drained, r.DrainForced
 	s.wishes.reason = r.DrainReason

@@ -50,7 +50,7 @@ func TestMemoryOutlivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		later := time.Now()
-		back := service{rules: Rules{Manual: true}}
+		back := service{rules: Rules{Manual: true, HoldMax: 5 * time.Minute}}
 		back.recall(kept["dns"], later)
 		want := Hold{Until: later.Add(4 * time.Second),
 			Last: later.Add(-6 * time.Second), Span: 10 * time.Second,
@@ -58,10 +58,15 @@ func TestMemoryOutlivesARestart(t *testing.T) {
 		if diff := cmp.Diff(want, back.state.Hold); diff != "" {
 			t.Errorf("unexpected hold (-want +got):\n%s", diff)
 		}
-		var auto service
+		auto := service{rules: Rules{HoldMax: 5 * time.Minute}}
 		auto.recall(kept["dns"], later)
 		if want.Manual = false; auto.state.Hold != want {
 			t.Errorf("failback is auto by now, and the hold is %+v", auto.state.Hold)
+		}
+		short := service{rules: Rules{HoldMax: time.Second}}
+		short.recall(kept["dns"], later)
+		if h := short.state.Hold; h.Span > time.Second || h.Until.After(later.Add(time.Second)) {
+			t.Errorf("hold.max is 1s by now, and the hold is %+v", h)
 		}
 		w := back.wishes
 		if !w.command || !w.force || w.reason != "disk" ||

@@ -150,7 +150,7 @@ func TestBadRequests(t *testing.T) {
 	f := &fake{}
 	c := serve(t, f)
 	for _, body := range []string{"", "{", `{"servce": "dns"}`,
-		`{"service": "dns", "for": 30}`, strings.Repeat("x", maxBody+1)} {
+		`{"service": "dns", "for": 30}`, `{"service": "dns"} {}`, `{"service": "dns"}x`, strings.Repeat("x", maxBody+1)} {
 		resp, err := c.http.Post("http://recuse/v1/drain", "application/json",
 			strings.NewReader(body))
 		if err != nil {

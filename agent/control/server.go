@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -129,7 +130,11 @@ func question[T, A any](f func(context.Context, T) (A, error)) http.HandlerFunc 
 		var body T
 		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&body); err != nil {
+		err := d.Decode(&body)
+		if _, more := d.Token(); err == nil && more != io.EOF {
+			err = errors.New("more than one JSON value")
+		}
+		if err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(w).Encode(failure{err.Error()})
 			return
