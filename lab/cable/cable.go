@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"recuse/lab/urgent"
 )
 
 // Flow counts the frames of one way, as a wire would see them: a large segment
@@ -26,19 +28,23 @@ type Cable struct {
 	ab, ba  *way
 	closers []func() error
 	running sync.WaitGroup
+	calm    func()
 	close   func() error
 }
 
 // New joins the interfaces a and b of the namespace in which do runs what it is
 // given. It takes both over: they must be up, with one MTU, and have no
 // addresses; New turns IPv6 off on them, so that they say nothing of their own.
-// The cable has no delay and no loss. It needs CAP_NET_RAW and CAP_NET_ADMIN.
+// The cable has no delay and no loss. It needs CAP_NET_RAW and CAP_NET_ADMIN, and
+// with CAP_SYS_NICE the process is urgent until Close (lab/urgent), since on a
+// busy box a wire must not wait for its turn.
 func New(do func(func() error) error, a, b string) (*Cable, error) {
-	c := &Cable{}
+	c := &Cable{calm: func() {}}
 	c.close = sync.OnceValue(c.end)
 	if err := c.open(do, a, b); err != nil {
 		return nil, errors.Join(fmt.Errorf("failed to join %s and %s: %w", a, b, err), c.Close())
 	}
+	c.calm = urgent.Begin()
 	for _, w := range []*way{c.ab, c.ba} {
 		c.running.Go(w.read)
 		c.running.Go(w.write)
@@ -116,5 +122,6 @@ func (c *Cable) end() error {
 		errs = append(errs, f())
 	}
 	c.running.Wait()
+	c.calm()
 	return errors.Join(errs...)
 }

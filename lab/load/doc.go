@@ -23,7 +23,7 @@
 //	                     TCP and TLS, on goroutines of their own
 //	collector.go         records, made on another goroutine
 //	message.go, mix.go   questions and answers, names
-//	thread.go            the threads' urgency
+//	files.go             the limit of open files
 //	record.go, csv.go    a record, and records as a file
 //	figures.go, clients.go, moved.go, window.go
 //	                     what records amount to, from them alone

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"recuse/lab/urgent"
 )
 
 // Run sends questions until the duration is over or ctx ends, waits for the end
@@ -26,14 +28,14 @@ func Run(ctx context.Context, c Config) ([]Record, error) {
 		return nil, fmt.Errorf("failed to run load: %w", err)
 	}
 	defer w.close()
-	defer beUrgent()()
+	defer urgent.Begin()()
 	results := newCollector(c, mix, start, n)
 	l := newLoop(c, mix, start, w, n, results)
 	stop := context.AfterFunc(ctx, l.stop)
 	defer stop()
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread's urgency ends with it
-		beUrgentLoop()
+		urgent.Thread()
 		l.run()
 	}()
 	return results.wait(), nil

@@ -1,0 +1,144 @@
+// Package urgent makes this process run before ordinary ones while it measures
+// or stands for a part of the network: neither the clients nor a wire are part
+// of the box that is measured, and would not wait for it.
+package urgent
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The real-time priorities of the process: a Thread before the others.
+const (
+	others = 1
+	thread = 2
+)
+
+// every is how often new threads are looked for.
+const every = 100 * time.Millisecond
+
+// state is the process's urgency. It has to be that of all threads, for Go
+// passes its work from one to another, and each waits for that; and there is one
+// processor of Go's more, for a thread that waits in the kernel leaves and takes
+// one each time.
+var state struct {
+	mu         sync.Mutex
+	users      int
+	processors int // before
+	stop, done chan struct{}
+}
+
+// Begin makes the process urgent until the function that it returns, which is
+// to be called once, has been called as often as Begin was. Child processes do
+// not inherit the urgency. Where it is not allowed (CAP_SYS_NICE) the threads
+// stay ordinary ones: whoever measures also measures its own lateness.
+func Begin() (end func()) {
+	s := &state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users++
+	if s.users == 1 {
+		s.processors = runtime.GOMAXPROCS(0)
+		runtime.GOMAXPROCS(s.processors + 1)
+		s.stop, s.done = make(chan struct{}), make(chan struct{})
+		spare()
+		hurry()
+		go stay(s.stop, s.done)
+	}
+	return calm
+}
+
+// calm ends one use, and with the last one the urgency.
+func calm() {
+	s := &state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	close(s.stop)
+	<-s.done
+	for _, tid := range threads() {
+		schedule(tid, 0)
+	}
+	runtime.GOMAXPROCS(s.processors)
+}
+
+// Thread makes the calling thread more urgent than the process's others, and
+// its waits end when they are over and not up to 50 us later. The goroutine must
+// be locked to it for good.
+func Thread() {
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	schedule(0, thread)
+}
+
+// spare makes Go have some threads in hand, so that none that is not urgent yet
+// has to be made when it matters.
+func spare() {
+	const count = 8
+	var here sync.WaitGroup
+	here.Add(count)
+	for range count {
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			here.Done()
+			here.Wait()
+		}()
+	}
+	here.Wait()
+}
+
+// stay makes threads urgent, as they come, until stop.
+func stay(stop, done chan struct{}) {
+	defer close(done)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			hurry()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// hurry makes the threads urgent that are not.
+func hurry() {
+	for _, tid := range threads() {
+		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Policy == unix.SCHED_NORMAL {
+			schedule(tid, others)
+		}
+	}
+}
+
+// threads are the numbers of this process's threads.
+func threads() []int {
+	entries, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			all = append(all, tid)
+		}
+	}
+	return all
+}
+
+// schedule gives a thread (0: this one) a real-time priority, or makes it an
+// ordinary one. It may not be allowed, and the thread may be gone.
+func schedule(tid int, priority uint32) {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
+	if priority > 0 {
+		a.Policy, a.Priority, a.Flags = unix.SCHED_FIFO, priority, unix.SCHED_FLAG_RESET_ON_FORK
+	}
+	_ = unix.SchedSetAttr(tid, &a, 0)
+}
