@@ -137,13 +137,22 @@ func (l *Lab) guest(name string, pid int, networks []string, number int) (*Host,
 	return h, nil
 }
 
-// Leave gives a guest's namespace back: its processes go on.
+// Leave gives a guest's namespace back: its processes go on, and the ends of its
+// interfaces that are the site's are free for another.
 func (h *Host) Leave() error {
-	var errs []error
+	errs := []error{h.cut()}
 	for _, p := range h.ports {
 		if p.cable != nil {
-			errs = append(errs, p.cable.Close())
+			errs = append(errs, h.fabric.DeleteLink(p.far))
 		}
 	}
 	return errors.Join(append(errs, h.Namespace.close())...)
+}
+
+// Leave is the host's, and closes the node's gate.
+func (n *Node) Leave() error {
+	if n.gate == nil {
+		return n.Host.Leave()
+	}
+	return errors.Join(n.gate.Close(), n.Host.Leave())
 }
