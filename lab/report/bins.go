@@ -85,13 +85,15 @@ func (b bins) top() int {
 // total is all questions of a bin.
 func total(e [outcomes]int) int { return e[lost] + e[bad] + e[stalled] + e[answered] }
 
-// topNode is the most answers of one node in one bin.
+// topNode is the most answers of one node in one bin, but not more than were
+// asked in one: answers that come late come together, and would flatten the
+// rest.
 func (b bins) topNode() int {
 	most := 0
 	for _, n := range b.nodes {
 		most = max(most, slices.Max(n))
 	}
-	return most
+	return min(most, b.top())
 }
 
 // area is a filled shape of a chart, drawn in bins by chartHeight.
@@ -136,7 +138,7 @@ func (b bins) nodeArea(name string) area {
 	head := make([]float64, b.axis.bins)
 	top := b.topNode()
 	for i, n := range b.nodes[name] {
-		head[i] = height(n, top)
+		head[i] = min(height(n, top), chartHeight)
 	}
 	return area{"node", shape(make([]float64, len(head)), head)}
 }

@@ -67,6 +67,16 @@ func TestOneLostIsSeen(t *testing.T) {
 	}
 }
 
+// TestLateTogether: answers that come late and all at once do not flatten what
+// the node answered before.
+func TestLateTogether(t *testing.T) {
+	a := axis{zero: sampleStart, from: sampleStart, width: time.Second, bins: 2}
+	b := bins{axis: a, ends: [][outcomes]int{{answered: 10}, {answered: 10}}, nodes: map[string][]int{"n1": {5, 500}}}
+	if got, want := b.nodeArea("n1").D, "M0 100V50H1V0H2V100z"; got != want {
+		t.Errorf("unexpected area %q, want %q", got, want)
+	}
+}
+
 func TestShape(t *testing.T) {
 	tests := []struct {
 		name       string

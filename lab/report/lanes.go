@@ -58,6 +58,13 @@ type lane struct {
 	name  string
 	bands []band
 	marks []moment
+	parts []part // as they stand
+}
+
+// part is the state of a part of a lane, such as of one of several checks.
+type part struct {
+	name string
+	band
 }
 
 // band is a lane in one state for a while.
@@ -124,17 +131,15 @@ func limit(a axis, all []lane) {
 	}
 }
 
-// add puts the next event in; one that repeats the state is no new band.
+// add puts the next event in; one that leaves the lane in its state is no new
+// band.
 func (l *lane) add(e result.Event) {
 	if e.State == "" {
 		l.marks = append(l.marks, moment{e.At, e.Text})
 		return
 	}
-	b := band{from: e.At, state: e.State, text: e.Text, mood: moodOf(e.State)}
-	if b.mood == moodPlain && e.Text != "" && len(e.Text) <= maxState {
-		// A value says little without its particulars, such as whose next hops.
-		b.state, b.text = e.State+": "+e.Text, ""
-	}
+	b := l.worst(e)
+	b.from = e.At
 	if n := len(l.bands); n > 0 {
 		if l.bands[n-1].state == b.state {
 			return
@@ -142,6 +147,34 @@ func (l *lane) add(e result.Event) {
 		l.bands[n-1].to = e.At
 	}
 	l.bands = append(l.bands, b)
+}
+
+// worst is the state of the lane after an event: that of its worst part.
+func (l *lane) worst(e result.Event) band {
+	now := part{e.Part, newBand(e)}
+	i := slices.IndexFunc(l.parts, func(p part) bool { return p.name == e.Part })
+	if i < 0 {
+		i = len(l.parts)
+		l.parts = append(l.parts, now)
+	}
+	l.parts[i] = now
+	worst := now.band
+	for _, p := range l.parts {
+		if slices.Index(moods, p.mood) < slices.Index(moods, worst.mood) {
+			worst = p.band
+		}
+	}
+	return worst
+}
+
+// newBand is what an event begins. A value, such as a number of next hops, says
+// little without its particulars, such as whose they are.
+func newBand(e result.Event) band {
+	b := band{from: e.At, state: e.State, text: e.Text, mood: moodOf(e.State)}
+	if b.mood == moodPlain && e.Text != "" && len(e.Text) <= maxState {
+		b.state, b.text = e.State+": "+e.Text, ""
+	}
+	return b
 }
 
 // close ends the last band with the axis, and cuts off what is outside of it.

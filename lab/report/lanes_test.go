@@ -94,6 +94,20 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestParts: a lane is in the worst state of its parts.
+func TestParts(t *testing.T) {
+	event := func(s float64, part, state string) result.Event {
+		return result.Event{At: second(s), Lane: "n1 checks", Part: part, State: state}
+	}
+	events := []result.Event{event(0, "a", "ok"), event(1, "b", "ok"), event(10, "a", "sick"), event(11, "b", "unknown"), event(12, "b", "dead"),
+		event(13, "a", "ok"), event(14, "b", "unknown"), event(15, "b", "ok"), event(16, "a", "ok")}
+	found, _ := lanes(forty(), events)
+	want := []string{"0-10 ok good", "10-12 sick second", "12-14 dead out", "14-15 unknown unknown", "15-40 ok good"}
+	if diff := cmp.Diff(want, spelled(found[0].bands)); diff != "" {
+		t.Errorf("unexpected bands (-want +got):\n%s", diff)
+	}
+}
+
 // TestRestlessLane: a lane that changes all the time is bounded, and its bad
 // moments are not averaged away.
 func TestRestlessLane(t *testing.T) {

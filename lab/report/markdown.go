@@ -129,8 +129,18 @@ func (t table) section(b *strings.Builder, title string, of func(numbered) []str
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", title)
 	for _, r := range t.runs {
-		for _, s := range of(r) {
-			fmt.Fprintf(b, "* %d. %s, %s: %s\n", r.number, plain(r.Scenario), plain(r.label), plain(s))
+		texts := of(r)
+		if len(texts) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "* %d. %s, %s:", r.number, plain(r.Scenario), plain(r.label))
+		if len(texts) == 1 {
+			fmt.Fprintf(b, " %s\n", plain(texts[0]))
+			continue
+		}
+		b.WriteString("\n")
+		for _, s := range texts {
+			fmt.Fprintf(b, "  * %s\n", plain(s))
 		}
 	}
 }

@@ -18,6 +18,7 @@ func TestMarkdown(t *testing.T) {
 	good := plainRun("node-frozen", anycast(), 0, load.Figures{Asked: 800, Lost: 16, Outage: 8e8, WorstGap: 85e7})
 	good.Notes = []string{"n1 left after 0.9 s"}
 	void := good
+	void.Notes = append(void.Notes, "n1 was back after 7 s")
 	void.Void = "n1 served nobody"
 	out := plainRun("node-added", anycast(), 1, load.Figures{})
 	out.LeftOut = "no groups in this kernel"
@@ -54,7 +55,9 @@ Median of a cell's runs, in brackets the worst where it differs.
 ## Notes
 
 * 1. node-frozen, anycast: n1 left after 0.9 s
-* 2. node-frozen, anycast: n1 left after 0.9 s
+* 2. node-frozen, anycast:
+  * n1 left after 0.9 s
+  * n1 was back after 7 s
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("unexpected report (-want +got):\n%s", diff)

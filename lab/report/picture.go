@@ -35,7 +35,7 @@ const (
 	maxText    = 200 // characters
 	maxTitle   = 90  // of what a band says under the pointer
 	maxState   = 40
-	maxLabel   = 13 // of a row's name
+	maxLabel   = 14 // of a row's name
 	maxNodes   = 16 // rows of nodes that answered
 )
 

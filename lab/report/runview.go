@@ -107,14 +107,14 @@ func sums(f load.Figures) []meaning {
 		all = append(all, meaning{"Clients hurt", fmt.Sprintf("%s of %s", number(c.Hurt), number(c.Count))},
 			meaning{"Their outage", fmt.Sprintf("least %s, median %s, p90 %s, worst %s", seconds(c.Outage.Min), seconds(c.Outage.Median),
 				seconds(c.Outage.P90), seconds(c.Outage.Max))},
-			meaning{"Their failed part", fmt.Sprintf("least %s, median %s, p90 %s, worst %s", part(c.Failed.Min), part(c.Failed.Median),
-				part(c.Failed.P90), part(c.Failed.Max))})
+			meaning{"Their failed part", fmt.Sprintf("least %s, median %s, p90 %s, worst %s", percentOf(c.Failed.Min), percentOf(c.Failed.Median),
+				percentOf(c.Failed.P90), percentOf(c.Failed.Max))})
 	}
 	return slices.DeleteFunc(all, func(m meaning) bool { return m.text == "" })
 }
 
-// part spells a part of one in percent.
-func part(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f*100), ".0") + " %" }
+// percentOf spells a part of one in percent.
+func percentOf(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f*100), ".0") + " %" }
 
 // phaseLines are the figures by phase, in the order of the phases.
 func phaseLines(r result.Run) []phaseLine {

@@ -42,7 +42,7 @@ func sample(id string) Run {
 		Figures: load.Summarize(records()),
 		ByPhase: map[string]load.Figures{"calm": load.Summarize(records()[:3])},
 		Notes:   []string{"left after 0.9 s"},
-		Events:  []Event{{start.Add(time.Second), LaneLab, "", "n1 frozen"}},
+		Events:  []Event{{At: start.Add(time.Second), Lane: LaneLab, Text: "n1 frozen"}},
 		Machine: Machine{CPU: "x", Cores: 2, Versions: map[string]string{"frr": "8.4.4"}},
 	}
 }

@@ -77,6 +77,9 @@ type Event struct {
 	Lane  string    `json:"lane"`  // LaneLab, "router routes", "n1 stance", "n1 checks", "n1 bgp", "n1 bfd"
 	State string    `json:"state"` // announced, depreferred, withdrawn; ok, slow, sick, dead, unknown; UP, DOWN; "2 next hops"
 	Text  string    `json:"text"`
+	// Part is what in the lane the state is of, such as one check of several; the
+	// lane is in the worst state of its parts. "" if it has none.
+	Part string `json:"part,omitempty"`
 }
 
 // LaneLab is the lane of what the lab itself did.

@@ -17,14 +17,14 @@ import (
 // own is dated by the look.
 const lookEvery = 20 * time.Millisecond
 
-// Log tells what a file of lines says until ctx ends: of each lane how it stands
-// now, then every change. read makes events of lines.
+// Log tells what a file of lines says until ctx ends: of each lane, and each part
+// of one, how it stands now, then every change. read makes events of lines.
 func Log(ctx context.Context, path string, read func(lines []string) []result.Event, tell func(result.Event)) {
 	t := &tail{path: path}
 	last, now := map[string]result.Event{}, time.Now()
 	for _, e := range read(t.lines()) {
 		e.At = now
-		last[e.Lane] = e
+		last[e.Lane+" "+e.Part] = e
 	}
 	for _, lane := range slices.Sorted(maps.Keys(last)) {
 		tell(last[lane])
@@ -106,7 +106,7 @@ func (l logLine) event() (result.Event, bool) {
 	case "service changed":
 		e.Lane, e.State = "stance", l.Stance
 	case "check changed":
-		e.Lane, e.State, e.Text = "checks", l.To, l.Check+": "+e.Text
+		e.Lane, e.Part, e.State, e.Text = "checks", l.Check, l.To, l.Check+": "+e.Text
 	case "bgp session established":
 		e.Lane, e.State, e.Text = "bgp", "UP", l.Message
 	case "bgp session down", "bgp session closed":
