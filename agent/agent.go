@@ -116,6 +116,7 @@ func (a *Agent) makeServices() error {
 // is no reason not to serve.
 func (a *Agent) recall() {
 	k := newKeeper(a.conf.StateDir, a.log)
+	k.tell = func(fault string) { a.loop.alarms.set("state_dir", fault) }
 	a.loop.keeper = k
 	kept, err := k.load()
 	if err != nil {
@@ -241,6 +242,7 @@ func (a *Agent) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	run := func(name string, f func(context.Context) error) {
 		tasks.Go(func() {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
+				a.loop.alarms.set(name, err.Error())
 				a.log.Error("task ended", "task", name, "error", err)
 			}
 		})

@@ -77,7 +77,8 @@ td, th { text-align: left; padding: .2em .8em .2em 0; vertical-align: top;
 </style></head><body>
 <h1>{{.Node}}</h1>
 <p>router-id {{.RouterID}}, version {{.Version}}</p>
-{{range .Services}}
+{{range .Alarms}}<p class="dead">{{.}}</p>
+{{end}}{{range .Services}}
 <h2>{{.Name}}: <span class="{{.Stance}}">{{.Stance}}</span></h2>
 <p>Level <span class="{{.Level}}">{{.Level}}</span>, {{.Admin}},
 since {{.Since.Format "2006-01-02 15:04:05"}}: {{.Reason}}.

@@ -50,6 +50,7 @@ type loop struct {
 	boxChanged     bool   // links or addresses did, since conflicts were looked for
 	conflictsAfter time.Time
 
+	alarms    alarms
 	diary     diary
 	keeper    *keeper         // nil: nothing outlives a restart
 	peersNow  []bgp.PeerState // as of the last event of a peer

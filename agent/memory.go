@@ -85,7 +85,8 @@ type keeper struct {
 	done  chan struct{} // closed when run has ended
 	last  memory        // what the loop last handed over
 	when  time.Time
-	fault string // the last failure, so that it is logged once
+	fault string             // the last failure, so that it is logged once
+	tell  func(fault string) // raises the alarm, or ends it; nil for nobody
 }
 
 // newKeeper makes a keeper for a state_dir.
@@ -185,6 +186,9 @@ func (k *keeper) save(m memory) {
 	text := ""
 	if err != nil {
 		text = err.Error()
+	}
+	if k.tell != nil && text != k.fault {
+		k.tell(text)
 	}
 	if text != k.fault && text != "" {
 		k.log.Error("failed to keep holds and drains over a restart",

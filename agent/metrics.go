@@ -75,6 +75,9 @@ var (
 		"The worst lateness of a BFD packet of ours.", "peer")
 	mBFDPackets = metric("bfd_packets_total",
 		"BFD packets with a peer, by what became of them.", "peer", "fate")
+	mAlarms = metric("alarms",
+		"How many things are to be mended that no route hangs on; status "+
+			"says which.")
 	mReload = metric("config_last_reload_successful",
 		"Whether the last reload was accepted.")
 	mLoaded = metric("config_loaded_timestamp_seconds",
@@ -114,6 +117,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	g.set(mInfo, 1, st.Version, st.Node)
+	g.set(mAlarms, float64(len(st.Alarms)))
 	g.set(mReload, truth(st.Config.LastReloadOK))
 	g.set(mLoaded, float64(st.Config.LoadedAt.Unix()))
 	for _, s := range st.Services {

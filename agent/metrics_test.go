@@ -49,6 +49,7 @@ func TestMetrics(t *testing.T) {
 			`recuse_address_announced{address="2001:db8:9::53/128",service="dns"} 1`,
 			`recuse_address_present{address="192.0.2.53/32",service="dns"} 1`,
 			`recuse_address_present{address="2001:db8:9::53/128",service="dns"} 1`,
+			`recuse_alarms 0`,
 			`recuse_check_consecutive_failures{check="local-name",service="dns"} 0`,
 			`recuse_check_consecutive_failures{check="service-path",service="dns"} 0`,
 			`recuse_check_level{check="local-name",level="dead",service="dns"} 0`,

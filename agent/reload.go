@@ -64,7 +64,10 @@ func (l *loop) made() []netlinkx.Config {
 // noteReload keeps for status and metrics how the last reload went.
 func (l *loop) noteReload(err error) {
 	l.about.ReloadFailed = err != nil
+	l.alarms.set("reload", "")
 	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		l.alarms.set("reload", "the last reload was refused: "+first)
 		l.log.Error("reload refused, the old configuration stays in force",
 			"error", err)
 		return

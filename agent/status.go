@@ -40,6 +40,7 @@ func (l *loop) snapshot() control.Status {
 		Peers:    make([]control.Peer, 0, len(peers)),
 		Config: control.Config{Path: l.about.ConfigPath,
 			LoadedAt: l.about.LoadedAt, LastReloadOK: !l.about.ReloadFailed},
+		Alarms: l.alarms.list(),
 	}
 	for _, s := range l.services {
 		st.Services = append(st.Services, s.snapshot(peers))

@@ -11,6 +11,8 @@ type Status struct {
 	Services []Service `json:"services"`
 	Peers    []Peer    `json:"peers"`
 	Config   Config    `json:"config"`
+	// Alarms are what an operator should mend though no route hangs on it.
+	Alarms []string `json:"alarms"`
 }
 
 // Service is one service as the agent sees it.

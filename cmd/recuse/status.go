@@ -113,6 +113,9 @@ func printStatus(w io.Writer, st control.Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "node %s\trouter-id %s\tversion %s\n", st.Node,
 		or(st.RouterID, "unknown yet"), st.Version)
+	for _, a := range st.Alarms {
+		fmt.Fprintf(t, "ALARM: %s\n", a)
+	}
 	for _, s := range st.Services {
 		printService(t, s)
 	}
