@@ -52,6 +52,23 @@ func (l *Lab) furnish(ctx context.Context) error {
 // what to run outside of its daemons.
 var kernelCommand = regexp.MustCompile(`(?m)^[!#]\s+((?:sysctl|nft) .*)$`)
 
+// setKernel has a router's kernel set as `recuse peering` says. Another agent's
+// configuration says nothing of it, and its nodes need it as much.
+func (l *Lab) setKernel(ctx context.Context, r *Router, config string) error {
+	if own := (&recuseAgent{options: l.options}); l.options.Agent != nil {
+		for _, n := range l.known {
+			if err := n.writeConfig(l.options); err != nil {
+				return err
+			}
+		}
+		var err error
+		if config, err = own.RouterConfig(ctx, r, l.known); err != nil {
+			return err
+		}
+	}
+	return r.obey(ctx, config)
+}
+
 // obey runs on a router what its configuration says to run outside of its
 // daemons.
 func (r *Router) obey(ctx context.Context, config string) error {

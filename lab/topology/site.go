@@ -54,14 +54,15 @@ func segmentOf(network string) segment {
 	return all[slices.IndexFunc(all, func(s segment) bool { return s.name == network })]
 }
 
-// GuestRouter takes a process's namespace for the site's router: it forwards,
-// and it is Lab.Router.
-func (l *Lab) GuestRouter(name string, pid int) (*Router, error) {
+// GuestRouter takes a process's namespace for the site's router, which runs FRR:
+// it forwards, and it is Lab.Router. vtysh is the command that puts a question
+// to its daemons.
+func (l *Lab) GuestRouter(name string, pid int, vtysh func(question string) []string) (*Router, error) {
 	h, err := l.guest(name, pid, RouterPorts, 1)
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{Host: h, Number: 1, Kind: FRR}
+	r := &Router{Host: h, Number: 1, Kind: FRR, suite: guestSuite{vtysh}}
 	if err := r.forwarding(); err != nil {
 		return nil, errors.Join(err, h.Leave())
 	}
@@ -69,7 +70,21 @@ func (l *Lab) GuestRouter(name string, pid int) (*Router, error) {
 	return r, nil
 }
 
-// GuestNode takes a process's namespace for that of the node with that index.
+// guestSuite are a guest's daemons, which somebody else starts.
+type guestSuite struct {
+	ask func(question string) []string
+}
+
+// errGuest is what comes of starting a guest's daemons.
+var errGuest = errors.New("the daemons are a guest's")
+
+func (guestSuite) configure(string) error             { return errGuest }
+func (guestSuite) start(context.Context) error        { return errGuest }
+func (s guestSuite) command(question string) []string { return s.ask(question) }
+
+// GuestNode takes a process's namespace for that of the node with that index,
+// which is one of Lab.Nodes from now on. Indices come in order; one that is there
+// already is replaced.
 func (l *Lab) GuestNode(index, pid int) (*Node, error) {
 	n := l.node(index)
 	h, err := l.guest(n.ShortName, pid, NodePorts, firstNode+index)
@@ -80,6 +95,12 @@ func (l *Lab) GuestNode(index, pid int) (*Node, error) {
 		return nil, errors.Join(err, h.Leave())
 	}
 	n.Host = h
+	if index == len(l.known) {
+		l.known = append(l.known, n)
+	} else {
+		l.known[index] = n
+	}
+	l.Nodes = slices.Clone(l.known)
 	return n, nil
 }
 
@@ -154,5 +175,7 @@ func (n *Node) Leave() error {
 	if n.gate == nil {
 		return n.Host.Leave()
 	}
-	return errors.Join(n.gate.Close(), n.Host.Leave())
+	err := n.gate.Close()
+	n.gate = nil
+	return errors.Join(err, n.Host.Leave())
 }

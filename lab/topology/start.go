@@ -22,7 +22,7 @@ func (l *Lab) startRouters(ctx context.Context) error {
 			return err
 		}
 		if l.options.KernelSettings {
-			if err := r.obey(ctx, text); err != nil {
+			if err := l.setKernel(ctx, r, text); err != nil {
 				return err
 			}
 		}

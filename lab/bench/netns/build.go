@@ -24,6 +24,9 @@ func (o Options) topology() topology.Options {
 	if o.Tuned {
 		t.BFD = &tunedBFD
 	}
+	if o.Agent != nil {
+		t.BFD = nil // it has its own, or none
+	}
 	if o.Design != Anycast {
 		t.Agent, t.WithoutAgent, t.RouterConfig = nil, true, bare
 		t.Spares, t.BFD, t.Relay = 0, nil, o.Design == Relay

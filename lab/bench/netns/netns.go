@@ -172,6 +172,9 @@ func (b *network) Ready(ctx context.Context) error {
 	}
 	switch b.options.Design {
 	case Anycast:
+		if b.options.Agent != nil {
+			return b.outsideReady(ctx)
+		}
 		return b.lab.WaitAnnounced(ctx, readyWithin, b.lab.Nodes...)
 	case Relay:
 		return b.lab.WaitRelay(ctx, b.lab.Nodes[0])

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recuse/lab/result"
+	"recuse/lab/topology"
 )
 
 // LaneRoutes is the lane of the next hops in the router's kernel.
@@ -28,6 +29,9 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 	}
 	if b.options.Design == Relay {
 		o.follow(ctx, b.lab.Relay.LogPath, relayEvents)
+	}
+	if b.options.Agent != nil {
+		b.watchOutside(ctx, o)
 	}
 	for _, n := range b.lab.Known() {
 		if b.options.Design == Anycast && n.Agent != nil {
@@ -59,6 +63,10 @@ func (o *observer) tell(e result.Event) {
 // watchRoutes tells the next hops behind the service address, as they are and
 // as they change.
 func (b *network) watchRoutes(ctx context.Context, o *observer) error {
+	if _, turns := b.lab.Agent().(topology.Turns); turns {
+		b.watchTurns(ctx, o)
+		return nil
+	}
 	at := time.Now()
 	events, err := b.lab.Router.Watch(ctx)
 	if err != nil {
@@ -81,11 +89,15 @@ func (b *network) watchRoutes(ctx context.Context, o *observer) error {
 
 // routes is the event of these next hops.
 func (b *network) routes(at time.Time, hops []netip.Addr) result.Event {
-	state := fmt.Sprintf("%d next hops", len(hops))
-	if len(hops) == 1 {
-		state = "1 next hop"
+	return result.Event{At: at, Lane: LaneRoutes, State: counted(len(hops)), Text: strings.Join(b.names(hops), ", ")}
+}
+
+// counted is the state of a lane with that many next hops.
+func counted(hops int) string {
+	if hops == 1 {
+		return "1 next hop"
 	}
-	return result.Event{At: at, Lane: LaneRoutes, State: state, Text: strings.Join(b.names(hops), ", ")}
+	return fmt.Sprintf("%d next hops", hops)
 }
 
 // names are those behind next hops, sorted: nodes, or the last resort.
