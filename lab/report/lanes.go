@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"recuse/lab/result"
@@ -15,43 +13,6 @@ const (
 	maxBands = 260 // of all lanes together
 	maxMarks = 10  // of one lane
 )
-
-// mood is how good a state is, which its look on the page says without colour:
-// light, hatched, dark.
-type mood string
-
-// The moods, from the worst to the best.
-const (
-	moodBad     mood = "out"     // dark
-	moodWarn    mood = "second"  // hatched
-	moodUnknown mood = "unknown" // dotted
-	moodGood    mood = "good"    // light
-	moodPlain   mood = "plain"   // a border only: a value that is neither
-)
-
-// moods are ordered from the worst, for states that share one spot.
-var moods = []mood{moodBad, moodWarn, moodUnknown, moodGood, moodPlain}
-
-// states are those that have a mood.
-var states = map[string]mood{
-	"announced": moodGood, "ok": moodGood, "up": moodGood, "established": moodGood, "running": moodGood,
-	"depreferred": moodWarn, "slow": moodWarn, "sick": moodWarn, "draining": moodWarn,
-	"withdrawn": moodBad, "dead": moodBad, "down": moodBad, "admindown": moodBad, "idle": moodBad, "active": moodBad,
-	"connect": moodBad, "opensent": moodBad, "openconfirm": moodBad, "init": moodBad, "stopped": moodBad, "failed": moodBad, "gone": moodBad, "killed": moodBad,
-	"unknown": moodUnknown, "frozen": moodUnknown, "silent": moodUnknown,
-}
-
-// moodOf is the mood of a state by its first word; no next hops are bad.
-func moodOf(state string) mood {
-	word, rest, _ := strings.Cut(strings.ToLower(state), " ")
-	if m, ok := states[word]; ok {
-		return m
-	}
-	if word == "none" || (word == "no" || word == "0") && strings.HasPrefix(rest, "next hop") {
-		return moodBad
-	}
-	return moodPlain
-}
 
 // lane is one row of the picture: a party's states over time.
 type lane struct {
@@ -192,73 +153,4 @@ func (l *lane) close(a axis) {
 		}
 	}
 	l.marks = slices.DeleteFunc(l.marks, func(m moment) bool { return m.at.Before(a.from) || m.at.After(end) })
-}
-
-// merge draws a lane that changes all the time in columns of equal width, each
-// in the worst state that it saw.
-func merge(a axis, bands []band, columns int) []band {
-	step := a.span() / time.Duration(columns)
-	var all []band
-	next := 0
-	for i := range columns {
-		from := a.from.Add(time.Duration(i) * step)
-		to := from.Add(step)
-		var worst *band
-		for next < len(bands) && !bands[next].to.After(from) {
-			next++
-		}
-		for j := next; j < len(bands) && bands[j].from.Before(to); j++ {
-			if worst == nil || slices.Index(moods, bands[j].mood) < slices.Index(moods, worst.mood) {
-				worst = &bands[j]
-			}
-		}
-		if worst == nil {
-			continue
-		}
-		if n := len(all); n > 0 && all[n-1].state == worst.state && all[n-1].to.Equal(from) {
-			all[n-1].to = to
-			continue
-		}
-		all = append(all, band{from: from, to: to, state: worst.state, mood: worst.mood, text: "changes too often to draw: the worst of this span"})
-	}
-	return all
-}
-
-// kinds are the lanes of one party, in the order in which cause becomes effect.
-var kinds = []string{"checks", "stance", "bgp", "bfd", "routes"}
-
-// party splits a lane's name into whose it is and what it is.
-func party(name string) (who, what string) {
-	who, what, _ = strings.Cut(name, " ")
-	return who, what
-}
-
-// byParty orders lanes: party by party, and those of one by kind.
-func byParty(a, b string) int {
-	whoA, whatA := party(a)
-	whoB, whatB := party(b)
-	return cmp.Or(cmp.Compare(rank(whoA), rank(whoB)), natural(whoA, whoB), cmp.Compare(kind(whatA), kind(whatB)),
-		cmp.Compare(whatA, whatB))
-}
-
-// before are the parties between the clients and the nodes, from the clients on.
-var before = []string{"relay", "router"}
-
-// rank puts those before the nodes above them.
-func rank(who string) int {
-	if i := slices.Index(before, who); i >= 0 {
-		return i
-	}
-	return len(before)
-}
-
-// natural orders names that end in numbers by them: n2 before n10.
-func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
-
-// kind is the place of a lane's kind in kinds.
-func kind(what string) int {
-	if i := slices.Index(kinds, what); i >= 0 {
-		return i
-	}
-	return len(kinds)
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"recuse/lab/load"
 	"recuse/lab/result"
@@ -150,50 +148,6 @@ func (t table) summary() string {
 		s += fmt.Sprintf("; %d more left out", out)
 	}
 	return s + "."
-}
-
-// newCellView lays out a line of the table.
-func newCellView(c cell, columns []column) cellView {
-	v := cellView{Label: c.label, Nothing: len(c.good()) == 0}
-	for _, r := range c.runs {
-		v.Runs = append(v.Runs, refOf(r))
-	}
-	for _, col := range columns {
-		f := figure{Median: c.figure(col)}
-		if m, w, ok := strings.Cut(f.Median, " ("); ok {
-			f.Median, f.Worst = m, strings.TrimSuffix(w, ")")
-		}
-		if median, _, ok := c.middle(col); ok && col.name == outage.name {
-			f.Bar = percent(barWidth(time.Duration(median)))
-		}
-		v.Figures = append(v.Figures, f)
-	}
-	return v
-}
-
-// The bars of the felt outage are logarithmic, from 10 ms to 100 s.
-const (
-	barLeast   = 10 * time.Millisecond
-	barDecades = 4
-)
-
-// barWidth is the width of an outage's bar in percent.
-func barWidth(d time.Duration) float64 {
-	if d <= 0 {
-		return 0
-	}
-	return min(max(math.Log10(float64(d)/float64(barLeast))/barDecades*100, 2), 100)
-}
-
-// refOf leads to a run.
-func refOf(r numbered) ref {
-	switch {
-	case r.LeftOut != "":
-		return ref{r.number, "left out"}
-	case !r.counts():
-		return ref{r.number, "void"}
-	}
-	return ref{r.number, ""}
 }
 
 // spans spells numbers in order, neighbours as "2–5".
