@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,7 @@ type fake struct {
 	busy    time.Duration // how long each send takes
 	fails   error
 	spills  bool
+	leaks   bool // what was dropped is told all the same
 }
 
 // sending is one question as the fake saw it.
@@ -60,7 +62,12 @@ func (f *fake) silence(t *talk, _ place) {
 }
 
 // drop implements wire.
-func (f *fake) drop(*talk, place) { f.drops++ }
+func (f *fake) drop(_ *talk, p place) {
+	f.drops++
+	if !f.leaks {
+		f.coming = slices.DeleteFunc(f.coming, func(e event) bool { return e.place == p })
+	}
+}
 
 // wait implements wire.
 func (f *fake) wait(until time.Duration, into []event) []event {
@@ -252,26 +259,32 @@ func TestStubIsDriven(t *testing.T) {
 		sends   string
 		want    Answer
 		took    time.Duration
+
+		patience int // seconds
 	}{
-		{"none", stub.None(time.Second), second, "0s>0", Answer{Outcome: Timeout, Attempts: 1, Server: "192.0.2.1"}, time.Second},
-		{"glibc", stub.Glibc(), second, "0s>0 5s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.2"}, 5003 * time.Millisecond},
-		{"parallel", stub.Parallel(), second, "0s>0 0s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.2"}, 3 * time.Millisecond},
-		{"glibc, nobody", stub.Glibc(), silent, "0s>0 5s>1 10s>0 15s>1", Answer{Outcome: Timeout, Attempts: 4, Server: "192.0.2.2"}, 20 * time.Second},
+		{"none", stub.None(time.Second), second, "0s>0", Answer{Outcome: Timeout, Attempts: 1, Server: "192.0.2.1"}, time.Second, 0},
+		{"glibc", stub.Glibc(), second, "0s>0 5s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.2"}, 5003 * time.Millisecond, 0},
+		{"parallel", stub.Parallel(), second, "0s>0 0s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.2"}, 3 * time.Millisecond, 0},
+		{"glibc, nobody", stub.Glibc(), silent, "0s>0 5s>1 10s>0 15s>1", Answer{Outcome: Timeout, Attempts: 4, Server: "192.0.2.2"}, 20 * time.Second, 0},
 		{"two, late", stub.Two(), func(r request, _ time.Duration) (time.Duration, event) {
 			return 3*time.Second - time.Duration(r.server)*500*time.Millisecond, event{state: answered}
-		}, "0s>0 2s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.1"}, 3 * time.Second},
+		}, "0s>0 2s>1", Answer{Outcome: Answered, Attempts: 2, Server: "192.0.2.1"}, 3 * time.Second, 0},
+		{"resolved, late, and dropped with its port", stub.Resolved(), func(r request, _ time.Duration) (time.Duration, event) {
+			return 7*time.Second - time.Duration(r.server)*time.Second, event{state: answered}
+		}, "0s>0 5s>1 10s>0 15s>1", Answer{Outcome: Timeout, Attempts: 4, Server: "192.0.2.2"}, 18 * time.Second, 18},
 		{"two, refused and dead", stub.Two(), func(r request, _ time.Duration) (time.Duration, event) {
 			if r.server == 1 {
 				return -1, event{}
 			}
 			return 0, event{state: refused}
-		}, "0s>0 0s>1", Answer{Outcome: Refused, Attempts: 2, Server: "192.0.2.1"}, 2 * time.Second},
+		}, "0s>0 0s>1", Answer{Outcome: Refused, Attempts: 2, Server: "192.0.2.1"}, 2 * time.Second, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fake{answers: tt.answers}
-				r := drive(t, t.Context(), Config{Rate: 1, Duration: time.Second, Servers: servers, Stub: tt.stub}, f)[0]
+				r := drive(t, t.Context(), Config{Rate: 1, Duration: time.Second, Servers: servers, Stub: tt.stub,
+					Patience: time.Duration(tt.patience) * time.Second}, f)[0]
 				var sends string
 				for _, s := range f.sends {
 					sends += fmt.Sprintf(" %s>%d", s.at, s.server)
@@ -315,6 +328,23 @@ func TestSpilled(t *testing.T) {
 		records := drive(t, t.Context(), Config{Rate: 1, Duration: 2 * time.Second}, &fake{answers: silent, spills: true})
 		if f := Summarize(records); records[0].Outcome != Spilled || f.Unsent != 2 || f.Lost != 2 || f.Void == "" {
 			t.Errorf("outcome %s, own %d, lost %d, void %q", records[0].Outcome, f.Unsent, f.Lost, f.Void)
+		}
+	})
+}
+
+// TestLateTold shows that what a wire tells of a lookup that ended is not taken
+// for one that has its place now.
+func TestLateTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{leaks: true, answers: func(_ request, sent time.Duration) (time.Duration, event) {
+			if sent == 0 {
+				return 1500 * time.Millisecond, event{state: answered}
+			}
+			return -1, event{}
+		}}
+		records := drive(t, t.Context(), Config{Rate: 1, Duration: 2 * time.Second, Stub: stub.None(time.Second)}, f)
+		if len(records) != 2 || records[0].Outcome != Timeout || records[1].Outcome != Timeout {
+			t.Errorf("records %+v, want two timeouts", records)
 		}
 	})
 }
