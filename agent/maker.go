@@ -151,6 +151,16 @@ func (m *maker) path(c config.Service) (pathMaker, error) {
 	if !ok {
 		return nil, nil
 	}
+	probers, err := pathProbers(c, first)
+	if err != nil {
+		return nil, err
+	}
+	return m.runners(first, probers), nil
+}
+
+// pathProbers are what ask a check's question on the service addresses.
+func pathProbers(c config.Service, first config.Check) (
+	map[netip.Addr]probe.Prober, error) {
 	probers := map[netip.Addr]probe.Prober{}
 	for _, p := range c.Addresses {
 		prober, err := dnsx.NewPath(dnsx.PathConfig{
@@ -164,7 +174,7 @@ func (m *maker) path(c config.Service) (pathMaker, error) {
 		}
 		probers[p.Addr()] = prober
 	}
-	return m.runners(first, probers), nil
+	return probers, nil
 }
 
 // sourceFor is the configured source where it has the address's family.

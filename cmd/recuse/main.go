@@ -62,7 +62,7 @@ func run(args []string) int {
 	}
 	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
 		drainCommand(), undrainCommand(), resumeCommand(), eventsCommand(),
-		reloadCommand(), peeringCommand())
+		reloadCommand(), peeringCommand(), probeCommand())
 	usageErrors(root)
 	root.SetArgs(args)
 	err := root.Execute()

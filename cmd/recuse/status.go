@@ -173,6 +173,9 @@ func outcome(r *control.Result) string {
 
 // since is the time that has gone since a moment.
 func since(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
 	return time.Since(t).Round(time.Second).String()
 }
 
