@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -228,5 +229,47 @@ func TestSilentConnection(t *testing.T) {
 	f := Summarize(records)
 	if f.Resets != 0 || s.connections != 2 || records[9].Lost() || !records[0].Lost() || f.Lost > 3 {
 		t.Errorf("resets %d, connections %d, lost %d", f.Resets, s.connections, f.Lost)
+	}
+}
+
+// TestRecordsAsFile shows that what a run returns is what it tells, and what the
+// file of it says: the same figures come of both.
+func TestRecordsAsFile(t *testing.T) {
+	s := serve(t, func(q asked) act { return act{node: "n1", drop: q.n%7 == 3, truncated: q.n%5 == 1} })
+	var file bytes.Buffer
+	w := NewWriter(&file)
+	want := counted(t, s, 50, Config{Record: w.Write, Clients: make([]Network, 3), Mix: Household(), Stub: stub.None(300 * time.Millisecond)})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCSV(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("unexpected records (-returned +file):\n%s", d)
+	}
+	if d := cmp.Diff(Summarize(want), Summarize(got)); d != "" {
+		t.Errorf("unexpected figures (-returned +file):\n%s", d)
+	}
+}
+
+// TestTwoRuns shows that runs in one process do not mix.
+func TestTwoRuns(t *testing.T) {
+	first, second := serve(t, well("n1")), serve(t, well("n2"))
+	done := make(chan Figures, 1)
+	go func() {
+		records, err := Run(t.Context(), Config{Servers: one(first.plain), Rate: 500, Duration: 400 * time.Millisecond,
+			Mix: lan, Transport: TCPKept})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- Summarize(records)
+	}()
+	b := Summarize(counted(t, second, 200, Config{}))
+	a := <-done
+	want := []map[string]int{{"n1": 200}, {"n2": 200}}
+	if d := cmp.Diff(want, []map[string]int{a.Nodes, b.Nodes}); d != "" {
+		t.Errorf("unexpected answers by node (-want +got):\n%s", d)
 	}
 }
