@@ -76,6 +76,7 @@ func took(t *testing.T, n *topology.Node, name string) time.Duration {
 // TestFreeze shows that a frozen node says nothing, not even its hardware
 // address, while no end of its cable loses its carrier; and that it comes back.
 func TestFreeze(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 2})
 	ctx, n := t.Context(), lab.Nodes[0]
 	if err := n.Freeze(); err != nil {
@@ -124,6 +125,7 @@ func procState(t *testing.T, pid int) string {
 
 // TestProcess takes a daemon through all that the lab can do to it.
 func TestProcess(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 1})
 	n, r := lab.Nodes[0], lab.Nodes[0].Resolver
 	if err := r.Start(); err == nil {

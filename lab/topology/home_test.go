@@ -20,6 +20,7 @@ import (
 // client to one node, and when that falls silent the client is silent too,
 // whatever the router's routes say.
 func TestFlat(t *testing.T) {
+	t.Parallel()
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
 			t.Parallel()

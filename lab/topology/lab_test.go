@@ -44,8 +44,10 @@ func by(rcode string, answers int, node string) string {
 // TestLab raises the base of the lab behind each router: the client reaches
 // every node's resolver over both families, and through it the authority.
 func TestLab(t *testing.T) {
+	t.Parallel()
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
+			t.Parallel()
 			lab := labtest.StartBare(t, topology.Options{Router: router})
 			if len(lab.Nodes) != 3 || lab.Router != lab.Routers[0] {
 				t.Fatalf("%d nodes, router %v", len(lab.Nodes), lab.Router)
@@ -80,6 +82,7 @@ func TestLab(t *testing.T) {
 // bears the service address (a connected socket takes no other), and when one
 // resolver is killed only its share is lost.
 func TestSpread(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{})
 	for _, p := range topology.DefaultAddresses() {
 		for _, n := range lab.Nodes {
@@ -158,6 +161,7 @@ func spread(t *testing.T, lab *topology.Lab, at netip.Addr, timeout time.Duratio
 
 // TestTwoLabs raises two labs at once: equal addresses, different boxes.
 func TestTwoLabs(t *testing.T) {
+	t.Parallel()
 	a := labtest.StartBare(t, topology.Options{Nodes: 1})
 	b := labtest.StartBare(t, topology.Options{Nodes: 2, Router: topology.BIRD})
 	if a.ID() == b.ID() {
@@ -184,6 +188,7 @@ func TestTwoLabs(t *testing.T) {
 // TestTwoRouters lets the first router fall silent and everybody go by the
 // second.
 func TestTwoRouters(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 1, Routers: 2})
 	if err := lab.Routers[0].Freeze(); err != nil {
 		t.Fatal(err)

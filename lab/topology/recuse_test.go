@@ -26,8 +26,10 @@ func quick(_ int, config map[string]any) {
 // product writes for it: three nodes are next hops over both families, one
 // whose resolver is killed leaves at once and comes back when it is started.
 func TestRecuse(t *testing.T) {
+	t.Parallel()
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
+			t.Parallel()
 			start := time.Now()
 			lab := labtest.Start(t, topology.Options{Router: router, Configure: quick})
 			up := time.Since(start)
@@ -90,6 +92,7 @@ func leaving(t testing.TB, lab *topology.Lab, n *topology.Node, act func() error
 // Each is configured from its own sessions, both get every node; when the first
 // falls silent the second serves on.
 func TestRecuseTwoRouters(t *testing.T) {
+	t.Parallel()
 	lab := labtest.Start(t, topology.Options{
 		Routers: 2, Nodes: 2, Password: "s3cret", TTLSecurity: true, HoldTime: 3 * time.Second, Configure: quick,
 	})
@@ -121,8 +124,10 @@ func TestRecuseTwoRouters(t *testing.T) {
 // network: what comes back is announced again, what is silent for the hold time
 // is not.
 func TestRecuseRouterRestarts(t *testing.T) {
+	t.Parallel()
 	for _, router := range []string{topology.FRR, topology.BIRD} {
 		t.Run(router, func(t *testing.T) {
+			t.Parallel()
 			lab := labtest.Start(t, topology.Options{
 				Router: router, Nodes: 2, HoldTime: 3 * time.Second, Configure: quick,
 			})

@@ -17,6 +17,7 @@ import (
 // TestWatch changes routes under a watch: each state is told once it is there,
 // in order, for both families, and the watch ends with its context.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 2})
 	for _, p := range topology.DefaultAddresses() {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,6 +89,7 @@ func hops(nodes []*topology.Node, p netip.Prefix) []netip.Addr {
 
 // TestHostLinks changes addresses and links of a node by hand.
 func TestHostLinks(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 1})
 	ctx, n := t.Context(), lab.Nodes[0]
 	extra := netip.MustParsePrefix("192.0.2.1/32")

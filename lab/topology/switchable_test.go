@@ -13,6 +13,7 @@ import (
 // TestSwitchable has one of two nodes' resolvers fail at will, also after it was
 // killed, and shows that unbound has no such switch.
 func TestSwitchable(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 2, Switchable: true})
 	n1, n2 := lab.Nodes[0], lab.Nodes[1]
 	says := func(n *topology.Node, want string) {
@@ -45,6 +46,7 @@ func TestSwitchable(t *testing.T) {
 
 // TestSetFor takes the home zone from one of two resolvers, over both families.
 func TestSetFor(t *testing.T) {
+	t.Parallel()
 	lab := labtest.StartBare(t, topology.Options{Nodes: 2})
 	n1, n2 := lab.Nodes[0], lab.Nodes[1]
 	wrong := authority.Behaviour{Failure: authority.ServFail}

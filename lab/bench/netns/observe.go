@@ -52,8 +52,14 @@ type observer struct {
 	sources sync.WaitGroup
 }
 
-// tell hands an event over, unless nobody listens any more.
+// tell hands an event over, unless there is no room for it and nobody listens
+// any more.
 func (o *observer) tell(e result.Event) {
+	select {
+	case o.out <- e:
+		return
+	default:
+	}
 	select {
 	case o.out <- e:
 	case <-o.done:

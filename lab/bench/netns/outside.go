@@ -50,7 +50,7 @@ func (b *network) outsideReady(ctx context.Context) error {
 
 // watchOutside tells the states of the router's sessions with the nodes.
 func (b *network) watchOutside(ctx context.Context, o *observer) {
-	o.poll(ctx, sessionsEvery, func(at time.Time, tell func(result.Event)) {
+	o.poll(ctx, sessionsEvery, func(ctx context.Context, at time.Time, tell func(result.Event)) {
 		bgp, _ := b.lab.Router.BGP(ctx) // a router that does not answer shows nothing
 		bfd, _ := b.lab.Router.BFD(ctx)
 		for _, n := range b.lab.Known() {
@@ -75,7 +75,7 @@ func session(at time.Time, lane string, up bool, says string) result.Event {
 
 // watchTurns tells whose turn it is, of nodes that serve in turn.
 func (b *network) watchTurns(ctx context.Context, o *observer) {
-	o.poll(ctx, turnsEvery, func(at time.Time, tell func(result.Event)) {
+	o.poll(ctx, turnsEvery, func(ctx context.Context, at time.Time, tell func(result.Event)) {
 		names, err := b.router.NextHops(ctx)
 		if err == nil {
 			tell(result.Event{At: at, Lane: LaneRoutes, State: counted(len(names)), Text: strings.Join(names, ", ")})
@@ -83,12 +83,15 @@ func (b *network) watchTurns(ctx context.Context, o *observer) {
 	})
 }
 
-// poll looks again and again until ctx ends, and tells of each lane what has
-// changed.
-func (o *observer) poll(ctx context.Context, every time.Duration, look func(at time.Time, tell func(result.Event))) {
+// looking is one look, whose events bear its time.
+type looking func(ctx context.Context, at time.Time, tell func(result.Event))
+
+// poll looks again and again, for the last time when ctx has ended, and tells of
+// each lane what has changed.
+func (o *observer) poll(ctx context.Context, every time.Duration, look looking) {
 	last := map[string]result.Event{}
 	once := func() {
-		look(time.Now(), func(e result.Event) {
+		look(context.WithoutCancel(ctx), time.Now(), func(e result.Event) {
 			if old, ok := last[e.Lane]; !ok || old.State != e.State || old.Text != e.Text {
 				last[e.Lane] = e
 				o.tell(e)
@@ -104,6 +107,7 @@ func (o *observer) poll(ctx context.Context, every time.Duration, look func(at t
 			case <-tick.C:
 				once()
 			case <-ctx.Done():
+				once()
 				return
 			}
 		}
