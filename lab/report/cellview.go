@@ -8,9 +8,13 @@ import (
 
 // newCellView lays out a line of the table.
 func newCellView(c cell, columns []column) cellView {
-	v := cellView{Label: c.label, Nothing: len(c.good()) == 0}
+	v := cellView{Label: c.label}
 	for _, r := range c.runs {
 		v.Runs = append(v.Runs, refOf(r))
+	}
+	if len(c.good()) == 0 {
+		v.Why = cut(clean(c.runs[0].why()), maxText)
+		return v
 	}
 	for _, col := range columns {
 		f := figure{Median: c.figure(col)}
@@ -23,6 +27,14 @@ func newCellView(c cell, columns []column) cellView {
 		v.Figures = append(v.Figures, f)
 	}
 	return v
+}
+
+// why says why the run is in no figure.
+func (n numbered) why() string {
+	if n.LeftOut != "" {
+		return n.LeftOut
+	}
+	return strings.Join(n.void, "; ")
 }
 
 // The bars of the felt outage are logarithmic, from 10 ms to 100 s.

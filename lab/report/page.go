@@ -55,7 +55,7 @@ type cellView struct {
 	Label   string
 	Runs    []ref
 	Figures []figure
-	Nothing bool // no run counts
+	Why     string // why no run counts, in place of the figures
 }
 
 // ref leads to a run.
@@ -116,9 +116,9 @@ func newPage(t table, records func(result.Run) ([]load.Record, error)) page {
 	for _, r := range t.runs {
 		name := clean(r.Scenario) + ", " + r.label
 		if r.LeftOut != "" {
-			p.Out = append(p.Out, refusal{refOf(r), name, cut(clean(r.LeftOut), maxText)})
+			p.Out = append(p.Out, refusal{refOf(r), name, cut(clean(r.why()), maxText)})
 		} else if !r.counts() {
-			p.Void = append(p.Void, refusal{refOf(r), name, cut(clean(strings.Join(r.void, "; ")), maxText)})
+			p.Void = append(p.Void, refusal{refOf(r), name, cut(clean(r.why()), maxText)})
 		}
 		p.Runs = append(p.Runs, newRunView(r, records))
 	}
