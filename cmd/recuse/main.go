@@ -62,7 +62,8 @@ func run(args []string) int {
 	}
 	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
 		drainCommand(), undrainCommand(), resumeCommand(), eventsCommand(),
-		reloadCommand(), peeringCommand(), probeCommand())
+		reloadCommand(), peeringCommand(), probeCommand(),
+		budgetCommand())
 	usageErrors(root)
 	root.SetArgs(args)
 	err := root.Execute()
