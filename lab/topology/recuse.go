@@ -43,7 +43,7 @@ func (a *recuseAgent) RouterConfig(ctx context.Context, r *Router, nodes []*Node
 // Settings tell what differs from recuse's defaults.
 func (a *recuseAgent) Settings() []string {
 	if a.options.BFD == nil {
-		return []string{"recuse: defaults, no BFD"}
+		return []string{"recuse: default settings, no BFD"}
 	}
 	return []string{"recuse: BFD " + a.options.BFD.String()}
 }

@@ -29,6 +29,9 @@ const (
 const ResilientSettings = "resilient next hop groups of " + resilientBuckets + " buckets, idle timer " + resilientIdle +
 	" s, in a table before the main one, kept in step with the daemons' routes by the lab"
 
+// IsResilient reports whether the first router has them.
+func (l *Lab) IsResilient() bool { return l.keeper != nil }
+
 // keeper holds the groups of one router in step.
 type keeper struct {
 	lab    *Lab

@@ -17,6 +17,13 @@ const (
 	Redirect = "redirect" // destination NAT to the router's resolver
 )
 
+// ResortSettings say what each is, for a report.
+var ResortSettings = map[string]string{
+	Floating: "a floating route of distance 250 to a resolver on a box of its own",
+	Policy:   "a rule behind the main table makes the service addresses local; unbound with ip-transparent answers",
+	Redirect: "destination NAT to the router's unbound where there is no route; what a route takes is not tracked",
+}
+
 // worstMetric is that of a route that loses to any other. zebra takes its top
 // byte for the distance of a kernel route: 250.
 const worstMetric = "4194304000"

@@ -14,6 +14,12 @@ var (
 	tunedBFD = topology.BFD{Interval: 50 * time.Millisecond, Multiplier: 3}
 )
 
+// The checks of recuse as fast as its settings go.
+const (
+	tunedInterval = 100 * time.Millisecond
+	tunedTimeout  = 150 * time.Millisecond
+)
+
 // topology is the lab of a design.
 func (o Options) topology() topology.Options {
 	t := topology.Options{
@@ -58,5 +64,5 @@ func (o Options) configure(_ int, config map[string]any) {
 	}
 	s := config["services"].([]any)[0].(map[string]any)
 	c := s["checks"].([]any)[0].(map[string]any)
-	c["interval"], c["timeout"] = "100ms", "150ms"
+	c["interval"], c["timeout"] = tunedInterval.String(), tunedTimeout.String()
 }

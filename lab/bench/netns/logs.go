@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"recuse/lab/topology"
 )
@@ -66,18 +65,4 @@ func (b *network) Versions(ctx context.Context) map[string]string {
 		maps.Copy(all, b.lab.Agent().Versions(ctx))
 	}
 	return all
-}
-
-// Settings are the settings that count.
-func (b *network) Settings() []string {
-	o := b.options
-	s := []string{fmt.Sprintf("%d nodes with unbound, infra-host-ttl 1 s", o.Nodes)}
-	if extra := o.resolver(); extra != "" {
-		s = append(s, "unbound: "+strings.Join(strings.Split(strings.TrimSpace(extra), "\n"), ", "))
-	}
-	if o.Design == Anycast {
-		s = append(s, b.lab.Agent().Settings()...)
-		s = append(s, "router: flows spread by ports (fib_multipath_hash_policy 1)")
-	}
-	return s
 }

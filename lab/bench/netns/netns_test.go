@@ -404,6 +404,9 @@ func TestLastResorts(t *testing.T) {
 		t.Run(tt.way+" "+tt.router, func(t *testing.T) {
 			t.Parallel()
 			b := raise(t, netns.Options{LastResort: tt.way, Router: tt.router, Nodes: 2, Tuned: true})
+			if s := b.Settings(); !slices.Contains(s, "router: "+topology.ResortSettings[tt.way]) || b.Setup().LastResort != tt.way {
+				t.Errorf("the settings are %q, the setup %+v", s, b.Setup())
+			}
 			served(t, b, b.Servers()[0], "n1")
 			for _, n := range b.Nodes() {
 				must(t, n.Freeze(t.Context()))
