@@ -30,7 +30,8 @@ func (l *loop) lookForConflicts(now time.Time) time.Time {
 	l.boxChanged, l.conflictsAfter = false, now.Add(conflictEvery)
 	var ours []netlinkx.Config
 	for _, s := range l.services {
-		ours = append(ours, holding(s.conf))
+		// By name alone: a link of ours that somebody renamed still answers.
+		ours = append(ours, netlinkx.Config{Link: s.conf.Link.Name})
 	}
 	for _, s := range l.services {
 		found, err := l.connected(s.conf.Addresses, ours)

@@ -1,6 +1,7 @@
 package netlinkx_test
 
 import (
+	"fmt"
 	"net/netip"
 	"testing"
 
@@ -142,9 +143,54 @@ func TestConnectedLeftover(t *testing.T) {
 	if err != nil || len(got) != 0 {
 		t.Errorf("its own: got %v, %v, want no conflict", got, err)
 	}
+	got, err = netlinkx.Connected(now.Addresses, []netlinkx.Config{{Link: now.Link}})
+	if err != nil || len(got) != 2 {
+		t.Errorf("by name alone: got %v, %v, want both addresses", got, err)
+	}
 	now.Service = "web"
 	got, err = netlinkx.Connected(now.Addresses, []netlinkx.Config{now})
 	if err != nil || len(got) != 2 {
 		t.Errorf("another's: got %v, %v, want both addresses", got, err)
+	}
+}
+
+// TestLinksWhileLinksGo reads the box's links while others come and go.
+func TestLinksWhileLinksGo(t *testing.T) {
+	netlinktest.NewNS(t)
+	k, err := netlinkx.NewKernel()
+	must(t, err)
+	h, err := netlink.NewHandle() // works in this namespace from any thread
+	must(t, err)
+	stopped := make(chan struct{})
+	kind := netlinktest.Kind(t)
+	go func() {
+		defer close(stopped)
+		for i := range 40 {
+			attrs := netlink.NewLinkAttrs()
+			attrs.Name = fmt.Sprintf("x%d", i%7)
+			l := &netlink.GenericLink{LinkAttrs: attrs, LinkType: kind}
+			if err := h.LinkAdd(l); err != nil {
+				t.Error(err)
+			}
+			if err := h.LinkDel(l); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for {
+		select {
+		case <-stopped:
+			return
+		default:
+		}
+		links, err := k.Links()
+		if err != nil {
+			t.Errorf("failed while links go: %v", err)
+			<-stopped
+			return
+		}
+		if len(links) == 0 || links[0].Name != "lo" {
+			t.Errorf("got %v, want lo at least", links)
+		}
 	}
 }

@@ -68,10 +68,13 @@ func (r *rtnl) Link(name string) (Link, error) {
 	if err != nil {
 		return Link{}, fmt.Errorf("failed to read link %q: %w", name, err)
 	}
-	return r.whole(found)
+	l := linkOf(found)
+	list, err := r.dump(found)
+	l.Addresses = hostAddresses(list, l.Index)
+	return l, err
 }
 
-// Links implements Kernel. A link that goes meanwhile is left out.
+// Links implements Kernel.
 func (r *rtnl) Links() ([]Link, error) {
 	var list []netlink.Link
 	err := retry(func() (err error) {
@@ -81,23 +84,17 @@ func (r *rtnl) Links() ([]Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the box's links: %w", err)
 	}
+	addrs, err := r.dump(nil)
+	if err != nil {
+		return nil, err
+	}
 	var all []Link
-	for _, one := range list {
-		l, err := r.whole(one)
-		if err != nil {
-			return nil, err
-		}
+	for _, found := range list {
+		l := linkOf(found)
+		l.Addresses = hostAddresses(addrs, l.Index)
 		all = append(all, l)
 	}
 	return all, nil
-}
-
-// whole is a link with its addresses.
-func (r *rtnl) whole(found netlink.Link) (Link, error) {
-	l := linkOf(found)
-	var err error
-	l.Addresses, err = r.addresses(found)
-	return l, err
 }
 
 // linkOf is a link without its addresses.

@@ -23,23 +23,28 @@ const (
 	localStep = 200 * time.Microsecond
 )
 
-// addresses returns the host addresses on the link.
-func (r *rtnl) addresses(link netlink.Link) ([]Address, error) {
+// dump reads the addresses of a link, or of all links for nil.
+func (r *rtnl) dump(link netlink.Link) ([]netlink.Addr, error) {
 	var list []netlink.Addr
 	err := retry(func() (err error) {
 		list, err = r.handle.AddrList(link, netlink.FAMILY_ALL)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("failed to read the addresses of link %q: %w", link.Attrs().Name, err)
+		return nil, fmt.Errorf("failed to read addresses: %w", err)
 	}
+	return list, nil
+}
+
+// hostAddresses returns the host addresses of the link of that index.
+func hostAddresses(list []netlink.Addr, index int) []Address {
 	var found []Address
 	for _, a := range list {
-		if p, ok := prefixOf(a); ok && p.IsSingleIP() {
+		if p, ok := prefixOf(a); ok && a.LinkIndex == index && p.IsSingleIP() {
 			found = append(found, Address{Prefix: p, Usable: usable(a), Right: right(p, a)})
 		}
 	}
-	return found, nil
+	return found
 }
 
 // prefixOf returns a's address with its prefix length.
