@@ -98,6 +98,15 @@ func (r *Router) Reboot(ctx context.Context) error {
 	if err := r.Kill(); err != nil {
 		return err
 	}
+	if err := r.Forget(ctx); err != nil {
+		return err
+	}
+	return r.Start(ctx)
+}
+
+// Forget empties the kernel of what a reboot would: the routes that daemons made
+// and the neighbours.
+func (r *Router) Forget(ctx context.Context) error {
 	for _, family := range []string{"-4", "-6"} {
 		for _, what := range [][]string{{"route", "flush", "proto", "bgp"}, {"route", "flush", "proto", "bird"}, {"neighbour", "flush", "all"}} {
 			if _, err := r.Run(ctx, append([]string{"ip", family}, what...)...); err != nil {
@@ -105,7 +114,7 @@ func (r *Router) Reboot(ctx context.Context) error {
 			}
 		}
 	}
-	return r.Start(ctx)
+	return nil
 }
 
 // Show asks the router's daemons: a vtysh command for FRR, one of birdc for

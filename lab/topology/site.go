@@ -128,7 +128,7 @@ func (l *Lab) GuestConfig(index int) (recuse map[string]any, unbound string) {
 	n := l.node(index)
 	recuse = n.config(l.options)
 	recuse["state_dir"] = "/var/lib/recuse"
-	recuse["control"] = map[string]any{"socket": "/run/recuse/recuse.sock"}
+	recuse["control"] = map[string]any{"socket": "/run/recuse/recuse.sock", "group": ""}
 	h := &Host{ShortName: n.ShortName, Dir: "/run"}
 	return recuse, unboundConfig(h, listenLines(l.options.ResolverListen), l.options.ResolverExtra)
 }

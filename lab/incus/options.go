@@ -1,0 +1,117 @@
+package incus
+
+import (
+	"debug/elf"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Options say what to raise. The zero value but for Recuse is three nodes with
+// recuse at its defaults.
+type Options struct {
+	Recuse string // path of the recuse binary; recuse-authority is beside it
+	Unit   string // path of recuse.service; default deploy/systemd/recuse.service
+	Cache  string // directory of the image; default out/incus
+	Mirror string // of Debian; default: the one that apt uses
+
+	Nodes   int  // 3 by default
+	Clients int  // 1 by default
+	Tuned   bool // recuse as fast as its settings go
+
+	ServeStale bool          // the resolvers answer from expired cache (RFC 8767)
+	MaxTTL     time.Duration // how long the resolvers keep a name at most; 0: as long as it says
+
+	// AdGuardHome is the path of its binary, which Debian does not have; with it
+	// the nodes run it in unbound's place. It tells nobody who answered.
+	AdGuardHome string
+
+	Arch    string // of the containers, as Go calls it; default: the machine's
+	Emulate bool   // another one is emulated; else it is refused, for its times say nothing
+
+	Log  *slog.Logger // none: silence
+	Keep bool         // leave the run directory of the clients and the authority behind
+}
+
+// debian is what Debian calls an architecture, and Incus.
+var debian = map[string]struct {
+	debian, incus string
+	machine       elf.Machine
+}{
+	"amd64": {"amd64", "x86_64", elf.EM_X86_64},
+	"arm64": {"arm64", "aarch64", elf.EM_AARCH64},
+}
+
+// withDefaults fills in what was left out and refuses what cannot be.
+func (o Options) withDefaults() (Options, error) {
+	for _, d := range []struct {
+		value *string
+		is    string
+	}{
+		{&o.Unit, "deploy/systemd/recuse.service"}, {&o.Cache, "out/incus"}, {&o.Arch, runtime.GOARCH},
+	} {
+		if *d.value == "" {
+			*d.value = d.is
+		}
+	}
+	if o.Nodes == 0 {
+		o.Nodes = 3
+	}
+	if o.Clients == 0 {
+		o.Clients = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Nodes < 2 {
+		return o, fmt.Errorf("nodes %d: must be at least 2", o.Nodes)
+	}
+	if _, ok := debian[o.Arch]; !ok {
+		return o, fmt.Errorf("arch %q: must be amd64 or arm64", o.Arch)
+	}
+	if o.Arch != runtime.GOARCH && !o.Emulate {
+		return o, fmt.Errorf("arch %s: this machine is %s, and emulated times say nothing", o.Arch, runtime.GOARCH)
+	}
+	return o, o.absolute()
+}
+
+// absolute makes the paths absolute, since incusd is elsewhere, and looks at
+// the programs.
+func (o *Options) absolute() error {
+	for _, path := range []*string{&o.Recuse, &o.Unit, &o.Cache, &o.AdGuardHome} {
+		if *path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("failed to find %s: %w", *path, err)
+		}
+		*path = abs
+	}
+	if _, err := os.Stat(o.Unit); err != nil {
+		return fmt.Errorf("failed to find the unit: %w", err)
+	}
+	if err := runsOn(o.Recuse, o.Arch); err != nil {
+		return err
+	}
+	if o.AdGuardHome == "" {
+		return nil
+	}
+	return runsOn(o.AdGuardHome, o.Arch)
+}
+
+// runsOn refuses a program that is made for another architecture.
+func runsOn(path, arch string) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return fmt.Errorf("failed to read program %q: %w", path, err)
+	}
+	defer f.Close()
+	if f.Machine != debian[arch].machine {
+		return fmt.Errorf("program %s: is for %v, and the containers are %s", path, f.Machine, arch)
+	}
+	return nil
+}
