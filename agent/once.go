@@ -30,6 +30,10 @@ type asker struct {
 	sample Sample // without a result
 	check  config.Check
 	prober probe.Prober
+	// path marks the service path, which learns by a first failure from which
+	// source it is answered: a port that a container
+	// publishes drops loopback sources.
+	path bool
 }
 
 // ProbeAll asks every check of a configuration so many times, at the checks'
@@ -70,7 +74,7 @@ func askers(s config.Service) ([]asker, error) {
 			return nil, fmt.Errorf("checks[%d]: %w", i, err)
 		}
 		list = append(list, asker{Sample{Service: s.Name, Check: c.Name,
-			Info: c.Failure == config.FailureInfo}, c, p})
+			Info: c.Failure == config.FailureInfo}, c, p, false})
 	}
 	first, ok := pathCheck(s)
 	if !ok {
@@ -87,7 +91,7 @@ func askers(s config.Service) ([]asker, error) {
 	for _, p := range s.Addresses {
 		if slices.Contains(there.Present, p) && there.Up {
 			list = append(list, asker{Sample{Service: s.Name,
-				Check: pathName(p.Addr())}, first, paths[p.Addr()]})
+				Check: pathName(p.Addr())}, first, paths[p.Addr()], true})
 		}
 	}
 	return list, nil
@@ -110,6 +114,9 @@ func presentNow(s config.Service) (netlinkx.State, error) {
 func (a asker) ask(ctx context.Context, times int, show func(Sample)) {
 	tick := time.NewTicker(a.check.Interval)
 	defer tick.Stop()
+	if a.path {
+		_ = a.once(ctx) // to learn the source
+	}
 	for i := range times {
 		if i > 0 {
 			select {
