@@ -73,7 +73,7 @@ func (b box) versions() []string {
 	for _, name := range slices.Sorted(maps.Keys(b.programs)) {
 		var texts []string
 		for _, v := range b.programs[name] {
-			text := release(name, v.text)
+			text := release(v.text)
 			if len(b.programs[name]) > 1 {
 				text += " (" + either(len(v.runs) == 1, "run ", "runs ") + spans(v.runs) + ")"
 			}
@@ -84,12 +84,20 @@ func (b box) versions() []string {
 	return all
 }
 
-// saying is what programs write before the number of their version.
-var saying = regexp.MustCompile(`(?i)^.*\bversion\s+`)
+// What programs say of their versions: a number with dots in it somewhere, or a
+// word after the word version.
+var (
+	dotted = regexp.MustCompile(`\bv?\d+\.\d[^\s,;()]*`)
+	saying = regexp.MustCompile(`(?i)^.*\bversion\s+`)
+)
 
-// release is what a program says of its version without the words before it.
-func release(name, s string) string {
-	return strings.TrimPrefix(saying.ReplaceAllString(clean(s), ""), clean(name)+" ")
+// release is what a program says of its version without the words around it.
+func release(s string) string {
+	s = clean(s)
+	if n := dotted.FindString(s); n != "" {
+		return n
+	}
+	return saying.ReplaceAllString(s, "")
 }
 
 // when is the day of the runs, or the first and the last.

@@ -48,7 +48,7 @@ func Table(w io.Writer, runs []result.Run) error {
 // markdown is the table, what its labels stand for, and where it was made.
 func (t table) markdown() string {
 	shown := t.shown()
-	head := []string{"scenario", "design", "runs"}
+	head := []string{"scenario", t.first, "runs"}
 	for _, c := range shown {
 		head = append(head, c.name)
 	}

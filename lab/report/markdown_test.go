@@ -27,14 +27,14 @@ func TestMarkdown(t *testing.T) {
 	if err := Markdown(&b, []result.Run{good, void, out}); err != nil {
 		t.Fatal(err)
 	}
-	want := `| scenario    | design  | runs      | asked | lost | stalled | felt outage | worst gap |
+	want := `| scenario    | setup   | runs      | asked | lost | stalled | felt outage | worst gap |
 | ----------- | ------- | --------- | ----: | ---: | ------: | ----------: | --------: |
 | node-frozen | anycast | 1, 1 void |   800 |   16 |       0 |      0.80 s |    0.85 s |
 | node-added  | anycast | left out  |     – |    – |       – |           – |         – |
 
 Median of a cell's runs, in brackets the worst where it differs.
 
-* anycast: agent recuse (defaults), router frr, layout routed, last resort none, backend namespaces, stub none, 20 questions a second
+* anycast: design anycast, agent recuse (defaults), router frr, layout routed, last resort none, backend namespaces, stub none, 20 questions a second
 
 2026-03-01, on Cortex-A72, 4 cores, 4.0 GiB, Debian 12, Linux 6.12.1 aarch64, frr 8.4.4, recuse v0.2.0.
 

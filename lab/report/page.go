@@ -34,6 +34,7 @@ type page struct {
 	Style   template.CSS
 	Title   string
 	Summary string
+	First   string
 	Columns []column
 	Groups  []groupView
 	Legend  []meaning
@@ -99,7 +100,7 @@ func HTML(w io.Writer, runs []result.Run, records func(result.Run) ([]load.Recor
 
 // newPage lays out the report.
 func newPage(t table, records func(result.Run) ([]load.Record, error)) page {
-	p := page{Title: "What a client felt", Summary: t.summary(), Columns: t.shown(), Legend: t.legend}
+	p := page{Title: "What a client felt", Summary: t.summary(), First: t.first, Columns: t.shown(), Legend: t.legend}
 	for _, g := range t.groups {
 		v := groupView{Scenario: clean(g.scenario), Title: cut(clean(g.title), maxText)}
 		for _, c := range g.cells {
@@ -140,7 +141,7 @@ func (t table) summary() string {
 		}
 	}
 	s := fmt.Sprintf("%s of %s on %s", plural(len(t.runs)-out, "run", "runs"), plural(len(t.groups), "scenario", "scenarios"),
-		plural(len(t.legend), "setup", "setups"))
+		plural(t.setups, "setup", "setups"))
 	if void > 0 {
 		s += fmt.Sprintf("; %d void, which are in no figure of the table", void)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 type table struct {
 	runs   []numbered
 	groups []group
+	setups int
 	legend []meaning
+	first  string // what the labels are of: designs, or setups of one
 }
 
 // numbered is a run with its number in the report, from 1.
@@ -61,19 +64,13 @@ func newTable(runs []result.Run) table {
 	for i, r := range sorted {
 		t.add(numbered{Run: r, number: i + 1, label: label[r.Setup], void: voids(r)})
 	}
-	for s, l := range label {
-		t.legend = append(t.legend, meaning{l, describe(s)})
+	setups := slices.SortedFunc(maps.Keys(label), func(a, b result.Setup) int { return byDesign(a, b, label) })
+	t.setups, t.legend = len(setups), legend(setups, label)
+	t.first = "design"
+	if len(setups) > 0 && setups[0].Design == setups[len(setups)-1].Design {
+		t.first = "setup"
 	}
-	slices.SortFunc(t.legend, func(a, b meaning) int {
-		return cmp.Or(cmp.Compare(place(design(a.label)), place(design(b.label))), cmp.Compare(a.label, b.label))
-	})
 	return t
-}
-
-// design is the design that a label begins with.
-func design(label string) string {
-	d, _, _ := strings.Cut(label, ", ")
-	return d
 }
 
 // add puts the next run, in order, into its cell.

@@ -120,7 +120,8 @@ func TestQuietColumns(t *testing.T) {
 // TestLabels name what tells setups of one design apart, and nothing else.
 func TestLabels(t *testing.T) {
 	any := anycast()
-	tuned, exa, base, slow, rate := any, any, any, any, any
+	tuned, exa, base, slow, rate, bird := any, any, any, any, any, any
+	bird.Router = "bird"
 	tuned.Tuned = true
 	exa.Agent = "exabgp"
 	base.Design, base.Agent, base.LastResort = "baseline", "none", ""
@@ -133,9 +134,10 @@ func TestLabels(t *testing.T) {
 	}{
 		{"one", []result.Setup{any}, []string{"anycast"}},
 		{"designs", []result.Setup{any, base}, []string{"baseline", "anycast"}},
-		{"agents", []result.Setup{any, exa, tuned}, []string{"anycast, exabgp, defaults", "anycast, recuse, defaults", "anycast, recuse, tuned"}},
-		{"lengths", []result.Setup{any, slow}, []string{"anycast, length ×0.25", "anycast, length ×1"}},
-		{"rates", []result.Setup{any, rate}, []string{"anycast, 1000/s", "anycast, 20/s"}},
+		{"agents", []result.Setup{any, exa, tuned}, []string{"recuse, defaults", "recuse, tuned", "exabgp, defaults"}},
+		{"routers beside a design", []result.Setup{bird, any, base}, []string{"baseline", "anycast, bird", "anycast, frr"}},
+		{"lengths", []result.Setup{any, slow}, []string{"length ×0.25", "length ×1"}},
+		{"rates", []result.Setup{any, rate}, []string{"1000/s", "20/s"}},
 	}
 	for _, tt := range tests {
 		var runs []result.Run
@@ -143,8 +145,10 @@ func TestLabels(t *testing.T) {
 			runs = append(runs, plainRun("s", s, 0, load.Figures{}))
 		}
 		var got []string
-		for _, m := range newTable(runs).legend {
-			got = append(got, m.label)
+		for _, g := range newTable(runs).groups {
+			for _, c := range g.cells {
+				got = append(got, c.label)
+			}
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: unexpected labels (-want +got):\n%s", tt.name, diff)
@@ -152,10 +156,43 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// TestLegend: what all setups share is said once.
+func TestLegend(t *testing.T) {
+	any, base, short := anycast(), anycast(), anycast()
+	base.Design, base.Agent = "baseline", "none"
+	short.Scale = 0.5
+	var runs []result.Run
+	for _, s := range []result.Setup{any, base, short} {
+		runs = append(runs, plainRun("s", s, 0, load.Figures{}))
+	}
+	want := []meaning{
+		{"all", "router frr, layout routed, last resort none, backend namespaces, stub none, 20 questions a second"},
+		{"baseline", "design baseline"},
+		{"anycast, length ×0.5", "design anycast, agent recuse (defaults), phases 0.5 of their full length"},
+		{"anycast, length ×1", "design anycast, agent recuse (defaults)"},
+	}
+	if diff := cmp.Diff(want, newTable(runs).legend, cmp.AllowUnexported(meaning{})); diff != "" {
+		t.Errorf("unexpected legend (-want +got):\n%s", diff)
+	}
+}
+
+// TestRelease: a version is found in whatever a program says of it.
+func TestRelease(t *testing.T) {
+	for s, want := range map[string]string{
+		"bgpd version 8.4.4": "8.4.4", "dnsdist 1.7.3 (Lua 5.1.4 [LuaJIT 2.1.0-beta3])": "1.7.3", "ExaBGP : 4.2.21": "4.2.21",
+		"Keepalived v2.2.7 (01/16,2022)": "v2.2.7", "recuse version devel": "devel", "recuse version v0.1.0-3-gabc-dirty": "v0.1.0-3-gabc-dirty",
+		"unknown": "unknown", "": "",
+	} {
+		if got := release(s); got != want {
+			t.Errorf("%q: unexpected version %q, want %q", s, got, want)
+		}
+	}
+}
+
 // TestMachines: a box is named once, with the programs of all its runs.
 func TestMachines(t *testing.T) {
 	a := plainRun("a", anycast(), 0, load.Figures{})
-	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "bgpd version 8.4.4", "recuse": "recuse v1"}}
+	a.Machine = result.Machine{CPU: "x", Cores: 1, Memory: 512 << 20, Versions: map[string]string{"frr": "bgpd version 8.4.4", "recuse": "recuse version v1"}}
 	b := a
 	b.Started = a.Started.Add(24 * time.Hour)
 	b.Machine.Versions = map[string]string{"recuse": "v2"}
