@@ -20,7 +20,7 @@ const (
 )
 
 // every is how often new threads are looked for.
-const every = 100 * time.Millisecond
+const every = 200 * time.Millisecond
 
 // state is the process's urgency. It has to be that of all threads, for Go
 // passes its work from one to another, and each waits for that; and there is one
