@@ -32,8 +32,7 @@ func raise(t *testing.T, o incus.Options) bench.Bench {
 		t.Fatal(err)
 	}
 	o.Recuse = filepath.Join(labtest.Build(t), "recuse")
-	root := filepath.Dir(filepath.Dir(o.Recuse))
-	o.Cache, o.Unit = filepath.Join(root, "out/incus"), filepath.Join(root, "deploy/systemd/recuse.service")
+	o.Cache, o.Unit = "../../out/incus", "../../deploy/systemd/recuse.service"
 	b, err := incus.New(context.WithoutCancel(t.Context()), o)
 	if err != nil {
 		t.Fatal(err)

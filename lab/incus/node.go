@@ -21,6 +21,8 @@ type node struct {
 	box   *box
 	index int
 	guest *topology.Node // in the container's network while it runs
+	seen  bench.Traffic  // by the kernels of the container that are gone
+	dead  bool
 }
 
 // describe describes the node with that index and writes its files.
@@ -47,20 +49,21 @@ func (n *node) boot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.guest, err = n.bench.site.GuestNode(n.index, pid); err != nil {
+	guest, err := n.bench.site.GuestNode(n.index, pid)
+	if err != nil {
 		return err
 	}
+	n.guest, n.dead = guest, false
 	return meter.Start(ctx, n.guest.Host)
 }
 
 // leave gives the container's network back, if it has one.
 func (n *node) leave() error {
-	if n.guest == nil {
+	if n.guest == nil || n.dead {
 		return nil
 	}
-	g := n.guest
-	n.guest = nil
-	return g.Leave()
+	n.dead = true
+	return n.guest.Leave()
 }
 
 // answers waits until the node's resolver answers on its own address.
@@ -101,12 +104,16 @@ func (n *node) Freeze(ctx context.Context) error { return n.box.pause(ctx) }
 func (n *node) Thaw(ctx context.Context) error { return n.box.resume(ctx) }
 
 // Kill ends the container without a word to its services. Its interface goes
-// with it.
+// with it, and what its kernel had counted is kept.
 func (n *node) Kill(ctx context.Context) error {
 	if err := n.box.kill(ctx); err != nil {
 		return err
 	}
-	return n.guest.Leave()
+	var err error
+	if n.seen, err = n.Seen(ctx); err != nil {
+		return err
+	}
+	return n.leave()
 }
 
 // Start boots what Kill ended.
@@ -133,7 +140,14 @@ func (n *node) DropClients(ctx context.Context, drop bool) error {
 
 // Seen reads the counters of the node's kernel, from outside of the container,
 // so that it can be frozen.
-func (n *node) Seen(ctx context.Context) (bench.Traffic, error) { return meter.Read(ctx, n.guest.Host) }
+func (n *node) Seen(ctx context.Context) (bench.Traffic, error) {
+	if n.dead {
+		return n.seen, nil
+	}
+	now, err := meter.Read(ctx, n.guest.Host)
+	return bench.Traffic{Queries: n.seen.Queries + now.Queries, Answers: n.seen.Answers + now.Answers,
+		Dropped: n.seen.Dropped + now.Dropped}, err
+}
 
 // Drain is `recuse drain`.
 func (n *node) Drain(ctx context.Context) error { return n.operate(ctx, "drain") }

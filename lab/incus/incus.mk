@@ -1,0 +1,16 @@
+# The lab on Incus: Debian containers in place of namespaces. The image is made
+# once into out/incus. The machine must be Debian, and the user root.
+
+.PHONY: lab-incus lab-incus-quick incus-deps
+
+# One scenario, as short as it goes, and what scenarios do to a node.
+lab-incus-quick: incus-deps bin/recuse bin/recuse-authority
+	RECUSE_TEST_INCUS=1 RECUSE_TEST_BIN=$(CURDIR)/bin $(GO) test -count=1 -v -timeout 10m ./lab/incus
+
+# Every scenario at full length, and its report.
+lab-incus: incus-deps bin/recuse bin/recuse-authority bin/recuse-lab
+	bin/recuse-lab run --backend incus --recuse bin/recuse --out out/lab-incus
+	bin/recuse-lab report out/lab-incus
+
+incus-deps:
+	@lab/incus/install.sh
