@@ -113,6 +113,9 @@ func (l *lane) add(e result.Event) {
 // worst is the state of the lane after an event: that of its worst part.
 func (l *lane) worst(e result.Event) band {
 	now := part{e.Part, newBand(e)}
+	if e.State == result.StateGone {
+		l.parts = nil
+	}
 	i := slices.IndexFunc(l.parts, func(p part) bool { return p.name == e.Part })
 	if i < 0 {
 		i = len(l.parts)

@@ -108,6 +108,21 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestProcess: a frozen process goes on where it was, and one that is gone takes
+// what it knew with it.
+func TestProcess(t *testing.T) {
+	event := func(s float64, part, state string) result.Event {
+		return result.Event{At: second(s), Lane: "n1 stance", Part: part, State: state}
+	}
+	events := []result.Event{event(0, "", "announced"), event(5, "process", "frozen"), event(6, "process", "running"),
+		event(10, "process", "gone"), event(20, "process", "running"), event(25, "", "announced")}
+	found, _ := lanes(forty(), events)
+	want := []string{"0-5 announced good", "5-6 frozen unknown", "6-10 announced good", "10-20 gone out", "20-25 running plain", "25-40 announced good"}
+	if diff := cmp.Diff(want, spelled(found[0].bands)); diff != "" {
+		t.Errorf("unexpected bands (-want +got):\n%s", diff)
+	}
+}
+
 // TestRestlessLane: a lane that changes all the time is bounded, and its bad
 // moments are not averaged away.
 func TestRestlessLane(t *testing.T) {

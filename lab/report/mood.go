@@ -2,6 +2,8 @@ package report
 
 import (
 	"strings"
+
+	"recuse/lab/result"
 )
 
 // mood is how good a state is, which its look on the page says without colour:
@@ -22,10 +24,10 @@ var moods = []mood{moodBad, moodWarn, moodUnknown, moodGood, moodPlain}
 
 // states are those that have a mood.
 var states = map[string]mood{
-	"announced": moodGood, "ok": moodGood, "up": moodGood, "established": moodGood, "running": moodGood,
+	"announced": moodGood, "ok": moodGood, "up": moodGood, "established": moodGood,
 	"depreferred": moodWarn, "slow": moodWarn, "sick": moodWarn, "draining": moodWarn,
 	"withdrawn": moodBad, "dead": moodBad, "down": moodBad, "admindown": moodBad, "idle": moodBad, "active": moodBad,
-	"connect": moodBad, "opensent": moodBad, "openconfirm": moodBad, "init": moodBad, "stopped": moodBad, "failed": moodBad, "gone": moodBad, "killed": moodBad,
+	"connect": moodBad, "opensent": moodBad, "openconfirm": moodBad, "init": moodBad, "stopped": moodBad, "failed": moodBad, result.StateGone: moodBad, "killed": moodBad,
 	"unknown": moodUnknown, "frozen": moodUnknown, "silent": moodUnknown,
 }
 

@@ -85,6 +85,10 @@ type Event struct {
 // LaneLab is the lane of what the lab itself did.
 const LaneLab = "lab"
 
+// StateGone is the state of a part without which the lane's other parts are
+// nothing either, such as the process that had them.
+const StateGone = "gone"
+
 // Machine is the box that a run was made on.
 type Machine struct {
 	CPU      string            `json:"cpu"`

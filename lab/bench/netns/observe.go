@@ -36,6 +36,7 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 	for _, n := range b.lab.Known() {
 		if b.options.Design == Anycast && n.Agent != nil {
 			o.follow(ctx, n.Agent.LogPath, func(lines []string) []result.Event { return agentEvents(n.ShortName, lines) })
+			o.watchProcess(ctx, n)
 		}
 	}
 	go func() {
