@@ -58,6 +58,13 @@ func New(c *config.Config, version string, log *Log) (*Agent, error) {
 	return a, nil
 }
 
+// Config is the configuration in force, before Run and after it.
+func (a *Agent) Config() *config.Config { return a.loop.conf }
+
+// Refused notes, before Run, that the settings of a reload could not be put in
+// force and those of before are again.
+func (a *Agent) Refused(err error) { a.loop.noteReload(err) }
+
 // setUp makes the parts in the order in which they fail most cheaply: nothing
 // is written to the kernel before all that can be looked at has been.
 func (a *Agent) setUp() error {
@@ -129,12 +136,13 @@ func (a *Agent) recall() {
 
 // lockLinks claims every link and address. It comes before any look at the
 // box, on which another agent's addresses would seem to be a conflict of the
-// settings. The locks go with the process.
+// settings. The locks go with the process, or when New fails.
 func (a *Agent) lockLinks() error {
 	for _, h := range a.holders {
 		if err := h.Lock(); err != nil {
 			return err
 		}
+		a.undo.add("release the link", h.Release)
 	}
 	return nil
 }

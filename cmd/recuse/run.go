@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"recuse/agent"
+	"recuse/agent/config"
 	"recuse/agent/control"
 )
 
@@ -53,11 +54,9 @@ func daemon(path string) error {
 	// Before anything is made on the box: a signal must not leave it there.
 	stop, hurry := stopSignals()
 	hangups := harmlessSignals()
+	var before *config.Config
 	for {
-		for _, w := range conf.Warnings {
-			log.Warn(w)
-		}
-		a, err := agent.New(conf, version, log)
+		a, err := begin(conf, before, log)
 		if err != nil {
 			return err
 		}
@@ -66,8 +65,27 @@ func daemon(path string) error {
 		if !errors.As(err, &again) {
 			return err
 		}
-		conf = again.Config
+		before, conf = a.Config(), again.Config
 	}
+}
+
+// begin makes the agent. If a reload has asked for settings with which none can
+// be made, such as a link that somebody else has, it makes the one of before,
+// which is known to work: a mistake in a reload must not keep a node out.
+func begin(conf, before *config.Config, log *agent.Log) (*agent.Agent, error) {
+	for _, w := range conf.Warnings {
+		log.Warn(w)
+	}
+	a, err := agent.New(conf, version, log)
+	if err == nil || before == nil {
+		return a, err
+	}
+	old, errOld := agent.New(before, version, log)
+	if errOld != nil {
+		return nil, errors.Join(err, errOld)
+	}
+	old.Refused(err)
+	return old, nil
 }
 
 // leastProcessors is how many goroutines may run at once at the least.
