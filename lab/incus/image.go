@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -140,9 +142,17 @@ func lay(root string) error {
 	return nil
 }
 
-// shell runs a script with arguments. What it printed is in its error.
+// shellGrace is how long what a cancelled script started may hold on to its
+// output.
+const shellGrace = 5 * time.Second
+
+// shell runs a script with arguments. What it printed is in its error. When ctx
+// ends the script ends, with all that it has started.
 func shell(ctx context.Context, script string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.WaitDelay = shellGrace
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		const last = 2000

@@ -5,7 +5,8 @@
 
 # One scenario, as short as it goes, and what scenarios do to a node.
 lab-incus-quick: incus-deps bin/recuse bin/recuse-authority
-	RECUSE_TEST_INCUS=1 RECUSE_TEST_BIN=$(CURDIR)/bin $(GO) test -count=1 -v -timeout 10m ./lab/incus
+	$(GO) vet -tags incus ./lab/incus
+	RECUSE_TEST_BIN=$(CURDIR)/bin $(GO) test -tags incus -count=1 -v -timeout 10m ./lab/incus
 
 # Every scenario at full length, and its report.
 lab-incus: incus-deps bin/recuse bin/recuse-authority bin/recuse-lab

@@ -1,3 +1,5 @@
+//go:build incus
+
 package incus_test
 
 import (
@@ -18,16 +20,12 @@ import (
 // soon bounds what a test waits for on a busy box.
 const soon = 60 * time.Second
 
-// enabled is an environment variable: set to 1, the tests that need Incus run,
-// and fail where it is missing. They make an image of some hundred megabytes.
-const enabled = "RECUSE_TEST_INCUS"
+// These tests are behind a tag since they make an image of some hundred
+// megabytes, once; where Incus is missing they fail (make lab-incus-quick).
 
 // raise raises a bench that ends with the test.
 func raise(t *testing.T, o incus.Options) bench.Bench {
 	t.Helper()
-	if os.Getenv(enabled) != "1" {
-		t.Skipf("skipped: %s is not 1 (make lab-incus-quick)", enabled)
-	}
 	if err := incus.Missing(); err != nil {
 		t.Fatal(err)
 	}

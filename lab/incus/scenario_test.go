@@ -1,3 +1,5 @@
+//go:build incus
+
 package incus_test
 
 import (
