@@ -24,7 +24,7 @@ const (
 func (o Options) topology() topology.Options {
 	t := topology.Options{
 		Router: o.Router, Layout: o.Layout, Nodes: o.Nodes, Clients: o.Clients, Spares: 1,
-		KernelSettings: o.Peering, LastResort: o.LastResort, Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
+		KernelSettings: o.Peering && o.Layout == topology.Flat, LastResort: o.LastResort, Recuse: o.Recuse, Agent: o.Agent, BFD: &usualBFD,
 		Configure: o.configure, ResolverExtra: o.resolver(), Log: o.Log, Keep: o.Keep,
 	}
 	if o.Tuned {
