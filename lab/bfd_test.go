@@ -26,6 +26,10 @@ var paces = []struct {
 	{"50ms x 3", topology.BFD{Interval: 50 * time.Millisecond, Multiplier: 3}, 250 * time.Millisecond, 2500 * time.Millisecond},
 }
 
+// patientBFD is for what is not about BFD, but must leave its sessions alone: no
+// moment in which the box stands still is mistaken for a loss.
+var patientBFD = topology.BFD{Interval: 300 * time.Millisecond, Multiplier: 20}
+
 // slowHold is a hold time that no loss by BFD can be mistaken for.
 const slowHold = time.Minute
 

@@ -17,7 +17,7 @@ import (
 // what does not change is not touched, and what would cost a route is refused.
 func TestReload(t *testing.T) {
 	both(t, func(t *testing.T, router string) {
-		lab := guarded(t, topology.Options{Router: router}, second)
+		lab := guarded(t, topology.Options{Router: router, BFD: &patientBFD}, second)
 		settled(t, lab)
 		for _, part := range []struct {
 			name string

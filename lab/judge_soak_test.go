@@ -44,7 +44,10 @@ const holdMin, holdMax = 5 * time.Second, 5 * time.Minute
 // asUsed raises a lab with the default settings, whatever they take.
 func asUsed(b *testing.B, o topology.Options) *topology.Lab {
 	b.Helper()
-	o.Recuse, o.BFD = recuse(b), &paces[0].bfd
+	o.Recuse = recuse(b)
+	if o.BFD == nil {
+		o.BFD = &patientBFD
+	}
 	return labtest.Start(b, o)
 }
 
@@ -109,7 +112,7 @@ func soakServFail(b *testing.B, router string) {
 // soakOperator is the operator's part of TestReload at a thousand questions a
 // second.
 func soakOperator(b *testing.B, router string) {
-	lab := guarded(b, topology.Options{Router: router}, second)
+	lab := guarded(b, topology.Options{Router: router, BFD: &patientBFD}, second)
 	settled(b, lab)
 	for range 3 {
 		operates(b, lab, 1000)
@@ -120,5 +123,5 @@ func soakOperator(b *testing.B, router string) {
 
 // soakPauses is TestPausedAgent with fifty.
 func soakPauses(b *testing.B, router string) {
-	pauses(b, asUsed(b, topology.Options{Router: router, Nodes: 2, HoldTime: slowHold}), 50)
+	pauses(b, asUsed(b, topology.Options{Router: router, Nodes: 2, BFD: &paces[0].bfd}), 50)
 }

@@ -11,7 +11,7 @@ import (
 // resolver is dead: neither says a word to the router.
 func TestSteady(t *testing.T) {
 	both(t, func(t *testing.T, router string) {
-		quiet(t, network(t, topology.Options{Router: router, Nodes: 2, BFD: &paces[0].bfd}, nil), 30*time.Second)
+		quiet(t, network(t, topology.Options{Router: router, Nodes: 2, BFD: &patientBFD}, nil), 30*time.Second)
 	})
 }
 

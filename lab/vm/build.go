@@ -19,8 +19,12 @@ func BuildInit(ctx context.Context, arch, dir string) (string, error) {
 	return path, goTool(ctx, arch, "build", "-trimpath", "-ldflags=-s -w", "-o", path, initPackage)
 }
 
-// BuildTest compiles the tests of a package for arch into dir. The package may be
-// followed by a colon and a pattern of the tests to run.
+// tag marks tests that must run in a virtual machine and nowhere else.
+const tag = "vm"
+
+// BuildTest compiles the tests of a package for arch into dir, those with the
+// build tag vm too. The package may be followed by a colon and a pattern of the
+// tests to run.
 func BuildTest(ctx context.Context, arch, dir, spec string) (Binary, error) {
 	pkg, pattern, _ := strings.Cut(spec, ":")
 	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", pkg).Output()
@@ -29,7 +33,7 @@ func BuildTest(ctx context.Context, arch, dir, spec string) (Binary, error) {
 	}
 	b := Binary{Package: spec, Dir: strings.TrimSpace(string(out)), Run: pattern}
 	b.Path = filepath.Join(dir, strings.NewReplacer("/", "-", ".", "").Replace(pkg)+".test")
-	if err := goTool(ctx, arch, "test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.Path, pkg); err != nil {
+	if err := goTool(ctx, arch, "test", "-c", "-tags", tag, "-trimpath", "-ldflags=-s -w", "-o", b.Path, pkg); err != nil {
 		return Binary{}, err
 	}
 	if _, err := os.Stat(b.Path); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // testTimeout ends a test binary that hangs, with the stacks of its goroutines,
 // well before the machine's own timeout would end it without.
-const testTimeout = "-test.timeout=90s"
+const testTimeout = "-test.timeout=3m"
 
 // An Image is what the machine boots into.
 type Image struct {

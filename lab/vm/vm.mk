@@ -2,7 +2,7 @@
 # into out/vm; a run takes some seconds for each architecture.
 
 VM_ARCHES  ?= arm64 amd64
-VM_TESTS   ?= ./netlinkx ./agent:TestKernel
+VM_TESTS   ?= ./netlinkx ./agent:TestKernel ./lab/vm/clock
 VM_MODULES ?= dummy,ifb,bridge,veth,sch_netem
 VM_ENV     ?= RECUSE_TEST_LINK_KIND=dummy,RECUSE_TEST_REQUIRE_ROOT=1
 

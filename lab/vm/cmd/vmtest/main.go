@@ -39,7 +39,7 @@ func run(args []string, out io.Writer) int {
 	arches := flags.String("arch", strings.Join(vm.Arches(), ","), "architectures, `list` with commas")
 	modules := flags.String("modules", "dummy,sch_netem", "kernel modules to load, `list` with commas")
 	env := flags.String("env", "", "environment of the tests, KEY=VALUE, `list` with commas")
-	timeout := flags.Duration("timeout", 3*time.Minute, "for one machine")
+	timeout := flags.Duration("timeout", 6*time.Minute, "for one machine")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
