@@ -109,16 +109,16 @@ func (r *Run) walk(ctx context.Context, asking *asking) error {
 		return err
 	}
 	r.looks[""] = first
+	from := time.Now()
 	for _, step := range steps {
-		p := result.Phase{Name: step.phase, From: time.Now()}
 		if err := step.do(); err != nil {
 			return fmt.Errorf("%s: %w", step.phase, err)
 		}
-		p.To = time.Now()
-		r.phases = append(r.phases, p)
 		if r.looks[step.phase], err = r.look(ctx); err != nil {
 			return err
 		}
+		p := result.Phase{Name: step.phase, From: from, To: time.Now()}
+		r.phases, from = append(r.phases, p), p.To
 	}
 	return nil
 }
