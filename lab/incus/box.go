@@ -128,3 +128,14 @@ func (b *box) inside(argv ...string) []string {
 func (b *box) run(ctx context.Context, argv ...string) (string, error) {
 	return b.daemon.client(ctx, "", append([]string{"exec", b.instance, "--"}, argv...)...)
 }
+
+// version is the first line that a program in the container prints of itself,
+// under a name; none if it cannot be run.
+func (b *box) version(ctx context.Context, name string, argv ...string) map[string]string {
+	out, err := b.run(ctx, argv...)
+	if err != nil {
+		return nil
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	return map[string]string{name: line}
+}

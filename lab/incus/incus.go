@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"recuse/lab/authority"
 	"recuse/lab/bench"
+	"recuse/lab/bench/netns"
 	"recuse/lab/load"
 	"recuse/lab/result"
 	"recuse/lab/topology"
@@ -37,7 +40,7 @@ type network struct {
 	site    *topology.Lab
 	run     *run
 	daemon  *daemon
-	router  *router
+	router  routing
 	nodes   []*node
 	unhook  func() bool
 	close   func() error
@@ -94,7 +97,11 @@ func (b *network) raise(ctx context.Context, image string) (err error) {
 		}
 		b.nodes = append(b.nodes, n)
 	}
-	if err := b.raiseRouter(ctx); err != nil {
+	b.router = &router{bench: b}
+	if len(b.options.Uplinks) > 0 {
+		b.router = &outside{bench: b}
+	}
+	if err := b.router.raise(ctx); err != nil {
 		return err
 	}
 	if err := b.raiseNodes(ctx); err != nil {
@@ -124,10 +131,10 @@ func (b *network) raiseNodes(ctx context.Context) error {
 	return nil
 }
 
-// peering is the router's configuration by recuse's own word, from all nodes'
-// files.
-func (b *network) peering(ctx context.Context) (string, error) {
-	args := []string{"peering", "--router", topology.FRR}
+// peering is the configuration of a router of that kind by recuse's own word,
+// from all nodes' files.
+func (b *network) peering(ctx context.Context, router string) (string, error) {
+	args := []string{"peering", "--router", router}
 	for _, n := range b.nodes {
 		args = append(args, "-c", filepath.Join(n.box.dir, "recuse", topology.ConfigFile))
 	}
@@ -140,7 +147,7 @@ func (b *network) peering(ctx context.Context) (string, error) {
 
 // Setup says what was raised.
 func (b *network) Setup() result.Setup {
-	return result.Setup{Design: "anycast", Agent: "recuse", Tuned: b.options.Tuned, Router: topology.FRR,
+	return result.Setup{Design: netns.Anycast, Agent: "recuse", Tuned: b.options.Tuned, Router: b.options.Router,
 		Layout: topology.Routed, LastResort: topology.None, Backend: "incus"}
 }
 
@@ -155,7 +162,7 @@ func (b *network) Settings() []string {
 		fmt.Sprintf("%d Debian containers (%s) with %s and recuse under its systemd unit", b.options.Nodes, b.options.Arch, resolver),
 		"recuse: BFD " + bfd.String(),
 		"the unit without real-time scheduling, which a container may not have, and without restarts",
-		"router: FRR in a container; flows spread by addresses and ports",
+		b.router.settings(),
 	}
 	if b.options.Emulate {
 		s = append(s, "emulated: times say nothing")
@@ -241,12 +248,25 @@ func (b *network) Ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return b.site.WaitAnnounced(ctx, readyWithin, b.site.Nodes...)
+	return b.router.ready(ctx)
 }
 
 // Versions are those of the programs that take part, by the containers' word.
 func (b *network) Versions(ctx context.Context) map[string]string {
-	return b.versions(ctx)
+	n, all := b.nodes[0], b.router.versions(ctx)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, n.box.version(ctx, "recuse", "recuse", "--version"))
+	if b.options.AdGuardHome == "" {
+		maps.Copy(all, n.box.version(ctx, "unbound", "unbound", "-V"))
+	} else {
+		maps.Copy(all, n.box.version(ctx, "adguardhome", "AdGuardHome", "--version"))
+	}
+	if out, err := b.daemon.client(ctx, "", "--version"); err == nil {
+		all["incus"] = strings.TrimSpace(out)
+	}
+	return all
 }
 
 // Logs copies the hosts' configurations and logs into a directory.

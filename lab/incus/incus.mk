@@ -3,13 +3,17 @@
 
 .PHONY: lab-incus lab-incus-quick incus-deps
 
-# One scenario, as short as it goes, and what scenarios do to a node.
+INCUS_TEST := RECUSE_TEST_BIN=$(CURDIR)/bin $(GO) test -tags incus -count=1 -v -timeout 20m ./lab/incus
+
+# One scenario, as short as it goes.
 lab-incus-quick: incus-deps bin/recuse bin/recuse-authority
 	$(GO) vet -tags incus ./lab/incus
-	RECUSE_TEST_BIN=$(CURDIR)/bin $(GO) test -tags incus -count=1 -v -timeout 10m ./lab/incus
+	$(INCUS_TEST) -run 'TestScenario'
 
-# Every scenario at full length, and its report.
+# What scenarios do to a node, a router that is not Incus's, then every scenario
+# at full length, and its report.
 lab-incus: incus-deps bin/recuse bin/recuse-authority bin/recuse-lab
+	$(INCUS_TEST)
 	bin/recuse-lab run --backend incus --recuse bin/recuse --out out/lab-incus
 	bin/recuse-lab report out/lab-incus
 

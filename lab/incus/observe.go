@@ -3,7 +3,6 @@ package incus
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,24 +26,10 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 		case <-ctx.Done():
 		}
 	}
-	at := time.Now()
-	events, err := b.router.guest.Watch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hops, err := b.router.guest.NextHops(serviceAddress)
-	if err != nil {
-		return nil, err
-	}
 	var sources sync.WaitGroup
-	sources.Go(func() {
-		tell(b.routes(at, hops))
-		for e := range events {
-			if e.Prefix == serviceAddress {
-				tell(b.routes(e.At, e.NextHops))
-			}
-		}
-	})
+	if err := b.router.watch(ctx, &sources, tell); err != nil {
+		return nil, err
+	}
 	for i := range b.options.Nodes + 1 {
 		name := fmt.Sprintf("n%d", i+1)
 		path := filepath.Join(b.run.path, "hosts", name, "log", "recuse.log")
@@ -58,15 +43,11 @@ func (b *network) Observe(ctx context.Context) (<-chan result.Event, error) {
 	return out, nil
 }
 
-// routes is the event of these next hops.
-func (b *network) routes(at time.Time, hops []netip.Addr) result.Event {
-	state := fmt.Sprintf("%d next hops", len(hops))
-	if len(hops) == 1 {
+// routes is the event of these nodes as next hops.
+func routes(at time.Time, names []string) result.Event {
+	state := fmt.Sprintf("%d next hops", len(names))
+	if len(names) == 1 {
 		state = "1 next hop"
-	}
-	var names []string
-	for _, h := range hops {
-		names = append(names, b.site.NameOf(h))
 	}
 	return result.Event{At: at, Lane: netns.LaneRoutes, State: state, Text: strings.Join(names, ", ")}
 }

@@ -2,12 +2,15 @@ package incus
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"recuse/lab/topology"
 )
 
 // Options say what to raise. The zero value but for Recuse is three nodes with
@@ -28,6 +31,18 @@ type Options struct {
 	// AdGuardHome is the path of its binary, which Debian does not have; with it
 	// the nodes run it in unbound's place. It tells nobody who answered.
 	AdGuardHome string
+
+	// Uplinks put a real router in the place of FRR in a container: of each of the
+	// lab's networks (clients, lan, wan) the machine's interface that leads to it,
+	// say those of three VLANs. The router must have the addresses that
+	// topology.RouterAddresses says, forward between them, and take the
+	// configuration of `recuse peering`, which New leaves in the cache.
+	Uplinks map[string]string
+	Router  string // its kind, as `recuse peering --router` calls it; default frr
+	// Routes is a shell command that prints the router's route to the service
+	// address, by ssh perhaps: the nodes whose addresses are in it are its next
+	// hops. Without it the agents are asked what they announce.
+	Routes string
 
 	Arch    string // of the containers, as Go calls it; default: the machine's
 	Emulate bool   // another one is emulated; else it is refused, for its times say nothing
@@ -51,7 +66,7 @@ func (o Options) withDefaults() (Options, error) {
 		value *string
 		is    string
 	}{
-		{&o.Unit, "deploy/systemd/recuse.service"}, {&o.Cache, "out/incus"}, {&o.Arch, runtime.GOARCH},
+		{&o.Unit, "deploy/systemd/recuse.service"}, {&o.Cache, "out/incus"}, {&o.Arch, runtime.GOARCH}, {&o.Router, topology.FRR},
 	} {
 		if *d.value == "" {
 			*d.value = d.is
@@ -69,6 +84,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Nodes < 2 {
 		return o, fmt.Errorf("nodes %d: must be at least 2", o.Nodes)
 	}
+	if err := o.uplinks(); err != nil {
+		return o, err
+	}
 	if _, ok := debian[o.Arch]; !ok {
 		return o, fmt.Errorf("arch %q: must be amd64 or arm64", o.Arch)
 	}
@@ -76,6 +94,23 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("arch %s: this machine is %s, and emulated times say nothing", o.Arch, runtime.GOARCH)
 	}
 	return o, o.absolute()
+}
+
+// uplinks refuses a router that is on some of the networks only, and what is for
+// a real router without one.
+func (o Options) uplinks() error {
+	if len(o.Uplinks) == 0 {
+		if o.Router != topology.FRR || o.Routes != "" {
+			return errors.New("router: another than FRR needs uplinks that lead to it")
+		}
+		return nil
+	}
+	for _, network := range topology.RouterPorts {
+		if o.Uplinks[network] == "" {
+			return fmt.Errorf("uplinks: %s: must name an interface, as for all of %v", network, topology.RouterPorts)
+		}
+	}
+	return nil
 }
 
 // absolute makes the paths absolute, since incusd is elsewhere, and looks at

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,38 @@ func (l *Lab) GuestRouter(name string, pid int, vtysh func(question string) []st
 	}
 	l.Router, l.Routers = r, []*Router{r}
 	return r, nil
+}
+
+// Uplink puts an interface of the machine on one of the site's networks. What is
+// not a real device is gone when the site closes; a real one returns.
+func (l *Lab) Uplink(ctx context.Context, network, device string) error {
+	out, err := output(ctx, "ip", "link", "set", device, "netns", l.fabric.Name)
+	if err != nil {
+		return fmt.Errorf("failed to take %s for the network %s: %w: %s", device, network, err, out)
+	}
+	if err := l.fabric.master(device, segmentOf(network)); err != nil {
+		return err
+	}
+	return l.fabric.LinkUp(device)
+}
+
+// CutInternet is CutWide where the router is out of reach: at the authority.
+func (l *Lab) CutInternet(ctx context.Context, cut bool) error {
+	rules := noWide
+	if cut {
+		rules += wideRules()
+	}
+	return l.Authority.NFT(ctx, "wide.nft", rules)
+}
+
+// RouterAddresses are the addresses that the site's router must have on its
+// networks, by their names.
+func RouterAddresses() map[string][]netip.Prefix {
+	all := map[string][]netip.Prefix{}
+	for _, network := range RouterPorts {
+		all[network] = segmentOf(network).addresses(1)
+	}
+	return all
 }
 
 // guestSuite are a guest's daemons, which somebody else starts.
