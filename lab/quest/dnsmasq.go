@@ -13,7 +13,7 @@ var (
 // newDnsmasq is dnsmasq with a setting more.
 func newDnsmasq(name, note, setting string) resolver {
 	return resolver{
-		name: name, note: note, program: "dnsmasq", debian: "dnsmasq", version: []string{"-v"},
+		name: name, note: note, program: "dnsmasq", debian: "dnsmasq-base", version: []string{"-v"},
 		config: func(s site) string {
 			return fmt.Sprintf(`listen-address=%s
 bind-interfaces

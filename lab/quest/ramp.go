@@ -19,6 +19,7 @@ import (
 type RampReport struct {
 	Date    time.Time      `json:"date"`
 	Machine result.Machine `json:"machine"`
+	Busy    string         `json:"busy"` // the box's load averages when it began
 	Start   float64        `json:"start"`
 	Max     float64        `json:"max"`
 	Slow    time.Duration  `json:"slow_ns"`
@@ -95,7 +96,7 @@ func Ramp(ctx context.Context, o Options) (_ RampReport, err error) {
 		return RampReport{}, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	rep := RampReport{Date: time.Now(), Machine: result.Here(), Start: o.Start, Max: o.Max,
+	rep := RampReport{Date: time.Now(), Machine: result.Here(), Busy: busy(), Start: o.Start, Max: o.Max,
 		Slow: o.Slow, Loss: o.Loss, Hold: o.Hold}
 	err = b.with(ctx, o, func(r resolver, why string) {
 		rep.LeftOut = append(rep.LeftOut, LeftOut{r.name, why})

@@ -3,6 +3,7 @@ package quest
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // Markdown is the report as a page.
 func (r ReverseReport) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Reverse lookups of %d leases, by resolver\n\n%s", r.Leases, box(r.Date, r.Machine))
+	fmt.Fprintf(&b, "# Reverse lookups of %d leases, by resolver\n\n%s", r.Leases, box(r.Date, r.Machine, r.Busy))
 	fmt.Fprintf(&b, "One PTR lookup after the other, as a script makes them; cold is a resolver that has just started. ")
 	fmt.Fprintf(&b, "The last column is how many of the questions reached the authority, which answers after %s.\n\n", round(r.Delay))
 	b.WriteString("| resolver | | right | p50 | p95 | p99 | total | authority asked |\n")
@@ -35,7 +36,7 @@ func (p Pass) row(b *strings.Builder, who, which string) {
 // Markdown is the report as a page.
 func (r RampReport) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Capacity, by resolver\n\n%s", box(r.Date, r.Machine))
+	fmt.Fprintf(&b, "# Capacity, by resolver\n\n%s", box(r.Date, r.Machine, r.Busy))
 	fmt.Fprintf(&b, "Cached names over UDP, a new port each question, held for %s at each rate. ", round(r.Hold))
 	fmt.Fprintf(&b, "A rate is held while no more than %g %% are lost and p99 is at most %s. ", 100*r.Loss, round(r.Slow))
 	fmt.Fprintf(&b, "The generator shares the machine with the resolver and asks at most %s a second.\n\n", rate(r.Max))
@@ -91,10 +92,20 @@ func (s Step) String() string {
 	return fmt.Sprintf("%s a second: %d of %d lost, p99 %s: %s", rate(s.Rate), s.Lost, s.Asked, round(s.P99), said)
 }
 
-// box says when and where it was.
-func box(date time.Time, m result.Machine) string {
-	return fmt.Sprintf("%s, %s, %d cores, %s, kernel %s.\n\n", date.UTC().Format("2006-01-02 15:04 UTC"),
-		m.CPU, m.Cores, m.System, m.Kernel)
+// box says when and where it was, and what else the box had to do.
+func box(date time.Time, m result.Machine, busy string) string {
+	return fmt.Sprintf("%s, %s, %d cores, %s, kernel %s; load averages %s when it began.\n\n",
+		date.UTC().Format("2006-01-02 15:04 UTC"), m.CPU, m.Cores, m.System, m.Kernel, busy)
+}
+
+// busy are the box's load averages over 1, 5 and 15 minutes.
+func busy() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 3 {
+		return "unknown"
+	}
+	return strings.Join(fields[:3], ", ")
 }
 
 // named is a resolver's name, its version and what is not its default.

@@ -19,14 +19,14 @@ var (
 )
 
 func TestReverseMarkdown(t *testing.T) {
-	r := ReverseReport{Date: when, Machine: where, Leases: 2, Delay: time.Millisecond,
+	r := ReverseReport{Date: when, Machine: where, Busy: "0.1, 0.2, 0.3", Leases: 2, Delay: time.Millisecond,
 		Results: []ReverseResult{{Resolver: "unbound", Version: "Version 1", Note: "resolves",
 			Cold: Pass{Asked: 2, Right: 1, Lost: 1, P50: 1234567, P95: 2 * time.Second, P99: 2 * time.Second, Total: 2001234567, Authority: 3},
 			Warm: Pass{Asked: 2, Right: 2, P50: 41234, P95: 51234, P99: 51234, Total: 92468}}},
 		LeftOut: []LeftOut{{"bind", "named is not installed"}}}
 	want := `# Reverse lookups of 2 leases, by resolver
 
-2026-11-30 07:30 UTC, a CPU, 2 cores, Debian, kernel Linux 6.1.
+2026-11-30 07:30 UTC, a CPU, 2 cores, Debian, kernel Linux 6.1; load averages 0.1, 0.2, 0.3 when it began.
 
 One PTR lookup after the other, as a script makes them; cold is a resolver that has just started. The last column is how many of the questions reached the authority, which answers after 1 ms.
 
@@ -43,7 +43,7 @@ One PTR lookup after the other, as a script makes them; cold is a resolver that 
 }
 
 func TestRampMarkdown(t *testing.T) {
-	r := RampReport{Date: when, Machine: where, Start: 50, Max: 50_000, Slow: 50 * time.Millisecond, Loss: 0.001, Hold: 2 * time.Second,
+	r := RampReport{Date: when, Machine: where, Busy: "0.1, 0.2, 0.3", Start: 50, Max: 50_000, Slow: 50 * time.Millisecond, Loss: 0.001, Hold: 2 * time.Second,
 		Results: []RampResult{
 			{Resolver: "unbound", Version: "Version 1", Setting: "ip-ratelimit: 200", Limit: 200, Held: 200, Fails: 206, Why: "2.4 % lost",
 				Steps: []Step{{Rate: 200, Held: true, P50: 200 * time.Microsecond, P99: time.Millisecond}, {Rate: 206}}},
@@ -61,9 +61,9 @@ func TestRampMarkdown(t *testing.T) {
 
 // TestReportsAsJSON shows that what is written is what is read.
 func TestReportsAsJSON(t *testing.T) {
-	ramp := RampReport{Date: when, Machine: where, Hold: time.Second, Results: []RampResult{{
+	ramp := RampReport{Date: when, Machine: where, Busy: "0.1, 0.2, 0.3", Hold: time.Second, Results: []RampResult{{
 		Resolver: "unbound", Held: 50, Steps: []Step{{Rate: 50, Asked: 100, Lost: 1, P50: 1, P99: load.Infinite, Why: "1 % lost"}}}}}
-	reverse := ReverseReport{Date: when, Machine: where, Leases: 1, Results: []ReverseResult{{Resolver: "x", Cold: Pass{Asked: 1}}}}
+	reverse := ReverseReport{Date: when, Machine: where, Busy: "0.1, 0.2, 0.3", Leases: 1, Results: []ReverseResult{{Resolver: "x", Cold: Pass{Asked: 1}}}}
 	var gotRamp RampReport
 	var gotReverse ReverseReport
 	for _, pair := range []struct{ from, to any }{{ramp, &gotRamp}, {reverse, &gotReverse}} {

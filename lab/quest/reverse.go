@@ -17,6 +17,7 @@ import (
 type ReverseReport struct {
 	Date    time.Time       `json:"date"`
 	Machine result.Machine  `json:"machine"`
+	Busy    string          `json:"busy"` // the box's load averages when it began
 	Leases  int             `json:"leases"`
 	Delay   time.Duration   `json:"delay_ns"` // added by the authority
 	Results []ReverseResult `json:"results"`
@@ -68,7 +69,7 @@ func Reverse(ctx context.Context, o Options) (_ ReverseReport, err error) {
 	if err := b.Authority.SetDelay(ctx, authority.Reverse, o.Delay); err != nil {
 		return ReverseReport{}, err
 	}
-	rep := ReverseReport{Date: time.Now(), Machine: result.Here(), Leases: o.Leases, Delay: o.Delay}
+	rep := ReverseReport{Date: time.Now(), Machine: result.Here(), Busy: busy(), Leases: o.Leases, Delay: o.Delay}
 	err = b.with(ctx, o, func(r resolver, why string) {
 		rep.LeftOut = append(rep.LeftOut, LeftOut{r.name, why})
 	}, func(ctx context.Context, r resolver, program, version string) error {
