@@ -13,5 +13,7 @@
 //	run.go       the directory, and the sweep
 //	daemon.go    incusd and its client
 //	box.go       a container
-//	incus.go     the bench; node.go, service.go, router.go its parts
+//	incus.go     the bench; raise.go and logs.go its beginning and end
+//	node.go      a node; service.go a unit of its systemd
+//	router.go    FRR in a container; outside.go a real router in its place
 package incus

@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,77 +69,6 @@ func New(ctx context.Context, o Options) (bench.Bench, error) {
 	return b, nil
 }
 
-// raise makes the site, incusd and the containers. The node to come is described
-// to the router from the start.
-func (b *network) raise(ctx context.Context, image string) (err error) {
-	start := time.Now()
-	if b.site, err = topology.NewSite(ctx, b.options.site()); err != nil {
-		return err
-	}
-	if b.run, err = newRun(b.site.ID()); err != nil {
-		return err
-	}
-	if b.daemon, err = startDaemon(ctx, b.site.Switch(), b.run.path); err != nil {
-		return err
-	}
-	if _, err := b.daemon.client(ctx, "", "image", "import", "--quiet", image, "--alias", imageAlias); err != nil {
-		return err
-	}
-	for i := range b.options.Nodes + 1 {
-		n, err := b.describe(i)
-		if err != nil {
-			return err
-		}
-		b.nodes = append(b.nodes, n)
-	}
-	b.router = &router{bench: b}
-	if len(b.options.Uplinks) > 0 {
-		b.router = &outside{bench: b}
-	}
-	if err := b.router.raise(ctx); err != nil {
-		return err
-	}
-	if err := b.raiseNodes(ctx); err != nil {
-		return err
-	}
-	b.options.Log.Info("bench is up", "id", b.run.id, "nodes", b.options.Nodes, "took", time.Since(start))
-	return nil
-}
-
-// raiseNodes makes and starts the nodes, but for the one to come.
-func (b *network) raiseNodes(ctx context.Context) error {
-	errs := make([]error, b.options.Nodes)
-	var wait sync.WaitGroup
-	for i, n := range b.nodes[:b.options.Nodes] {
-		wait.Go(func() { errs[i] = n.make(ctx) })
-	}
-	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	for _, n := range b.nodes[:b.options.Nodes] {
-		if err := n.boot(ctx); err != nil {
-			return err
-		}
-	}
-	b.nodes = b.nodes[:b.options.Nodes]
-	return nil
-}
-
-// peering is the configuration of a router of that kind by recuse's own word,
-// from all nodes' files.
-func (b *network) peering(ctx context.Context, router string) (string, error) {
-	args := []string{"peering", "--router", router}
-	for _, n := range b.nodes {
-		args = append(args, "-c", filepath.Join(n.box.dir, "recuse", topology.ConfigFile))
-	}
-	out, err := exec.CommandContext(ctx, b.options.Recuse, args...).Output()
-	if err != nil {
-		return "", fmt.Errorf("failed to run recuse peering: %w", err)
-	}
-	return string(out), nil
-}
-
 // Setup says what was raised.
 func (b *network) Setup() result.Setup {
 	return result.Setup{Design: netns.Anycast, Agent: "recuse", Tuned: b.options.Tuned, Router: b.options.Router,
@@ -161,7 +85,7 @@ func (b *network) Settings() []string {
 	s := []string{
 		fmt.Sprintf("%d Debian containers (%s) with %s and recuse under its systemd unit", b.options.Nodes, b.options.Arch, resolver),
 		"recuse: BFD " + bfd.String(),
-		"the unit without real-time scheduling, which a container may not have, and without restarts",
+		"the unit without real-time scheduling, which a container may not have",
 		b.router.settings(),
 	}
 	if b.options.Emulate {
@@ -251,82 +175,8 @@ func (b *network) Ready(ctx context.Context) error {
 	return b.router.ready(ctx)
 }
 
-// Versions are those of the programs that take part, by the containers' word.
-func (b *network) Versions(ctx context.Context) map[string]string {
-	n, all := b.nodes[0], b.router.versions(ctx)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, n.box.version(ctx, "recuse", "recuse", "--version"))
-	if b.options.AdGuardHome == "" {
-		maps.Copy(all, n.box.version(ctx, "unbound", "unbound", "-V"))
-	} else {
-		maps.Copy(all, n.box.version(ctx, "adguardhome", "AdGuardHome", "--version"))
-	}
-	if out, err := b.daemon.client(ctx, "", "--version"); err == nil {
-		all["incus"] = strings.TrimSpace(out)
-	}
-	return all
-}
-
-// Logs copies the hosts' configurations and logs into a directory.
-func (b *network) Logs(dir string) error {
-	for from, to := range map[string]string{
-		filepath.Join(b.run.path, "hosts"):      dir,
-		filepath.Join(b.run.path, "incusd.log"): filepath.Join(dir, "incusd.log"),
-	} {
-		if err := copyAll(from, to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Close ends all of it.
 func (b *network) Close() error {
 	b.unhook()
 	return b.close()
-}
-
-// tearDown ends the containers, incusd and the site, and removes what they had.
-func (b *network) tearDown() error {
-	var errs []error
-	for _, n := range b.nodes {
-		errs = append(errs, n.leave())
-	}
-	if b.router != nil {
-		errs = append(errs, b.router.leave())
-	}
-	if b.daemon != nil {
-		errs = append(errs, b.daemon.shutdown())
-	}
-	if b.run != nil {
-		errs = append(errs, b.run.close())
-	}
-	if b.site != nil {
-		errs = append(errs, b.site.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// copyAll copies a file, or the files below a directory, readable by all.
-func copyAll(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("failed to read log: %w", err)
-		}
-		target := filepath.Join(to, rel)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return fmt.Errorf("failed to make directory of logs: %w", err)
-		}
-		return os.WriteFile(target, text, 0o644)
-	})
 }

@@ -23,21 +23,40 @@ func (s service) Running() bool {
 	return err == nil
 }
 
-// Start starts it and waits until it says that it is ready. That it has failed
-// often before is no reason not to.
+// Start starts it, as its unit is again, and waits until it says that it is
+// ready. That it has failed often before is no reason not to.
 func (s service) Start(ctx context.Context) error {
-	return s.systemctl(ctx, "start")
+	script := fmt.Sprintf("rm -f %s && systemctl daemon-reload && systemctl reset-failed %s && systemctl start %s",
+		s.dropIn(), s.unit, s.unit)
+	return s.shell(ctx, "start", script)
 }
 
 // Stop stops it in order and waits.
 func (s service) Stop(ctx context.Context) error { return s.systemctl(ctx, "stop") }
 
-// Kill kills all its processes and waits.
+// Kill kills all its processes and waits. Until the next Start nobody starts it
+// again: the unit's own restart would undo the fault. Whatever else ends it, the
+// unit does as it is made to.
 func (s service) Kill(ctx context.Context) error {
-	if err := s.systemctl(ctx, "kill", "--signal", "KILL"); err != nil {
+	script := fmt.Sprintf("mkdir -p $(dirname %[1]s) && printf '[Service]\\nRestart=no\\n' >%[1]s && systemctl daemon-reload && systemctl kill --signal KILL %[2]s",
+		s.dropIn(), s.unit)
+	if err := s.shell(ctx, "kill", script); err != nil {
 		return err
 	}
 	return topology.WaitFor(ctx, s.Name()+" end", func() (bool, string) { return !s.Running(), "it runs" })
+}
+
+// dropIn is the path of what makes the unit not restart.
+func (s service) dropIn() string {
+	return "/run/systemd/system/" + s.unit + ".service.d/dead.conf"
+}
+
+// shell runs a script in the container.
+func (s service) shell(ctx context.Context, verb, script string) error {
+	if _, err := s.box.run(ctx, "sh", "-c", script); err != nil {
+		return fmt.Errorf("failed to %s %s: %w", verb, s.Name(), err)
+	}
+	return nil
 }
 
 // Pause stops its processes where they stand.
@@ -52,11 +71,6 @@ func (s service) Continue() error {
 
 // systemctl runs systemctl on the unit.
 func (s service) systemctl(ctx context.Context, args ...string) error {
-	if args[0] == "start" {
-		if _, err := s.box.run(ctx, "systemctl", "reset-failed", s.unit); err != nil {
-			return fmt.Errorf("failed to forget what became of %s: %w", s.Name(), err)
-		}
-	}
 	if _, err := s.box.run(ctx, append(append([]string{"systemctl"}, args...), s.unit)...); err != nil {
 		return fmt.Errorf("failed to %s %s: %w", args[0], s.Name(), err)
 	}
