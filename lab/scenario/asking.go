@@ -50,6 +50,10 @@ func (r *Run) configs() (configs []load.Config, first []int) {
 	return configs, first
 }
 
+// first reports whether a client is one of those that the scenario's first load
+// of two has.
+func (r *Run) first(client int) bool { return client < r.Bench.Clients()/2 }
+
 // warm asks for a while and forgets it.
 func (r *Run) warm(ctx context.Context) error {
 	r.options.say("warming up")

@@ -8,9 +8,10 @@ import (
 	"recuse/lab/result"
 )
 
-// flows is how many clients ask where the flows that move are counted: each is
-// one flow, and with fewer a share would be chance.
-const flows = 60
+// flows is how many clients ask where the flows that move are counted. Half of
+// them are one flow each, and with fewer a share would be chance; the others ask
+// from a new port each time, and so are what a new node is given in any case.
+const flows = 100
 
 // nodeAdded is a network that grows. The router hashes flows over one next hop
 // more, and moves more of them than need be; resilient groups move only those
@@ -19,7 +20,7 @@ func nodeAdded(resilient bool) Scenario {
 	s := Scenario{
 		Name: "node-added", Title: "a node is added, and the router hashes all flows anew",
 		Needs:   Needs{Clients: flows},
-		Load:    []Load{{Transport: load.UDPOnePort}},
+		Load:    []Load{{Transport: load.UDPOnePort}, {Transport: load.UDP}},
 		Applies: onlyAnycast("flows to hash"),
 		Act: func(ctx context.Context, r *Run) error {
 			r.Say("a node is added")
@@ -61,7 +62,7 @@ func (r *Run) joined() result.Proof {
 	return p
 }
 
-// noteFlows tells how many clients went to another node, and how many of those
+// noteFlows tells how many flows went to another node, and how many of those
 // not to the new one.
 func (r *Run) noteFlows() {
 	if r.added == nil {
@@ -69,14 +70,19 @@ func (r *Run) noteFlows() {
 	}
 	first, last := nodesOf(r.within(Calm, Calm)), nodesOf(r.within(After, After))
 	moved, needless := 0, 0
+	kept := 0
 	for client, node := range first {
 		now, asked := last[client]
-		if asked && now != node {
+		if !asked || !r.first(client) {
+			continue
+		}
+		kept++
+		if now != node {
 			moved++
 			needless += count(now != r.added.Name())
 		}
 	}
-	r.Note("%d of %d flows moved, %d of them to another node than the new one", moved, len(first), needless)
+	r.Note("%d of %d clients that keep their port moved, %d of them to another node than the new one", moved, kept, needless)
 }
 
 // nodesOf is the node that answered each client last.

@@ -51,7 +51,7 @@ func (r *Run) connected(n bench.Node) result.Proof {
 		if rec.Lost() || rec.Node != n.Name() || rec.Via != load.ViaTCP {
 			continue
 		}
-		if rec.Client < r.Bench.Clients()/2 {
+		if r.first(rec.Client) {
 			kept++
 		} else {
 			truncated++

@@ -134,11 +134,13 @@ func threads() []int {
 }
 
 // schedule gives a thread (0: this one) a real-time priority, or makes it an
-// ordinary one. It may not be allowed, and the thread may be gone.
+// ordinary one. The threads of one priority take turns (SCHED_RR): Go's spin for
+// each other now and then, and without turns (SCHED_FIFO) two urgent processes on
+// two processors kept those that they waited for from ever running. It may not be allowed, and the thread may be gone.
 func schedule(tid int, priority uint32) {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
 	if priority > 0 {
-		a.Policy, a.Priority, a.Flags = unix.SCHED_FIFO, priority, unix.SCHED_FLAG_RESET_ON_FORK
+		a.Policy, a.Priority, a.Flags = unix.SCHED_RR, priority, unix.SCHED_FLAG_RESET_ON_FORK
 	}
 	_ = unix.SchedSetAttr(tid, &a, 0)
 }

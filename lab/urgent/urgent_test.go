@@ -57,16 +57,16 @@ func TestUrgent(t *testing.T) {
 	if n := runtime.GOMAXPROCS(0); n != processors+1 {
 		t.Errorf("%d processors of Go's, want one more than %d", n, processors)
 	}
-	eventually(t, "all threads urgent", func() bool { return all(unix.SCHED_FIFO) })
+	eventually(t, "all threads urgent", func() bool { return all(unix.SCHED_RR) })
 	release := moreThreads(20)
-	eventually(t, "new threads urgent", func() bool { return all(unix.SCHED_FIFO) })
+	eventually(t, "new threads urgent", func() bool { return all(unix.SCHED_RR) })
 	release()
 	out, err := exec.Command("sh", "-c", "cut -d' ' -f41 /proc/self/stat").Output()
 	if fields := strings.Fields(string(out)); err != nil || len(fields) == 0 || fields[len(fields)-1] != "0" {
 		t.Errorf("a child's policy is %q, %v; want 0, an ordinary one's", fields[max(len(fields)-1, 0):], err)
 	}
 	again()
-	eventually(t, "still urgent for the one who has not ended", func() bool { return all(unix.SCHED_FIFO) })
+	eventually(t, "still urgent for the one who has not ended", func() bool { return all(unix.SCHED_RR) })
 	end()
 	if !all(unix.SCHED_NORMAL) {
 		t.Error("not all threads are ordinary after the end")
