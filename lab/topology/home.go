@@ -17,13 +17,15 @@ const outsideNet = "10.70.1.0/24"
 // homeRules are the firewall that home routers come with: connections are
 // tracked, what belongs to none is dropped, who is inside may begin them, and
 // what leaves is translated. The router sees the clients' packets to a node but
-// not the answers, which go to the client directly.
-var homeRules = fmt.Sprintf(`table inet home {
+// not the answers, which go to the client directly. more are rules to forward by.
+func homeRules(more string) string {
+	return fmt.Sprintf(`table inet home {
 	chain forward {
 		type filter hook forward priority filter; policy drop;
 		ct state established,related accept
 		ct state invalid counter drop
 		iifname %[1]q accept
+		%[5]s
 		ip6 nexthdr icmpv6 accept
 	}
 }
@@ -33,12 +35,17 @@ table ip home {
 		oifname %[2]q snat ip prefix to ip saddr map { %[3]s : %[4]s }
 	}
 }
-`, nodeNet.device, wideNet.device, nodeNet.addresses(1)[0].Masked(), outsideNet)
+`, nodeNet.device, wideNet.device, nodeNet.addresses(1)[0].Masked(), outsideNet, more)
+}
 
 // furnish makes a flat network's first router one that a home has: its firewall,
 // and ICMP redirects sent and heeded as every kernel does by default.
 func (l *Lab) furnish(ctx context.Context) error {
-	errs := []error{l.Router.NFT(ctx, "home.nft", homeRules)}
+	more := ""
+	if l.options.KernelSettings {
+		more = "ct state untracked accept" // the settings ask for it
+	}
+	errs := []error{l.Router.NFT(ctx, "home.nft", homeRules(more))}
 	for _, conf := range []string{"all", nodeNet.device} {
 		errs = append(errs, l.Router.Sysctl("net/ipv4/conf/"+conf+"/send_redirects", "1"))
 		for _, c := range l.clients {
@@ -65,6 +72,9 @@ func (l *Lab) setKernel(ctx context.Context, r *Router, config string) error {
 		if config, err = own.RouterConfig(ctx, r, l.known); err != nil {
 			return err
 		}
+	}
+	if l.options.LastResort == Redirect {
+		config = strings.ReplaceAll(config, " notrack", " fib daddr oif exists notrack") // as the settings say
 	}
 	return r.obey(ctx, config)
 }

@@ -105,8 +105,9 @@ func (l *Lab) raisePolicy(ctx context.Context) error {
 }
 
 // raiseRedirect translates the addresses to the router's own where no route is.
-// A packet that a node's route takes is not tracked: else a mapping made while
-// no node was there would outlive their return, for as long as its port is used.
+// What a node's route takes and what a node answers is not tracked: else a
+// mapping of either time would outlive it, for as long as its port is used, and
+// a query that meets it is lost.
 func (l *Lab) raiseRedirect(ctx context.Context) error {
 	lines, raw, nat := "", "", ""
 	for _, p := range l.options.Addresses {
@@ -119,7 +120,7 @@ func (l *Lab) raiseRedirect(ctx context.Context) error {
 		}
 		f := nftFamily(p.Addr())
 		lines += fmt.Sprintf("  interface: %s\n", own)
-		raw += fmt.Sprintf("\t\t%s daddr %s fib daddr oif exists notrack\n", f, p.Addr())
+		raw += fmt.Sprintf("\t\t%[1]s daddr %[2]s fib daddr oif exists notrack\n\t\t%[1]s saddr %[2]s notrack\n", f, p.Addr())
 		nat += fmt.Sprintf("\t\t%s daddr %s meta l4proto { tcp, udp } th dport 53 fib daddr oif missing dnat %s to %s\n",
 			f, p.Addr(), f, own)
 	}

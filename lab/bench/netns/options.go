@@ -1,7 +1,6 @@
 package netns
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -73,9 +72,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.LastResort != topology.None && o.Design != Anycast {
 		return o, fmt.Errorf("last resort %s: belongs to the design %s", o.LastResort, Anycast)
-	}
-	if o.LastResort == topology.Redirect && o.Layout == topology.Flat && o.Peering {
-		return o, errors.New("last resort redirect: peering's settings leave the service untracked, and what is untracked is not translated")
 	}
 	return o, nil
 }
