@@ -67,14 +67,15 @@ func run(args []string) int {
 // newRoot is the command with all of its commands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "recuse-lab",
-		Short:         "raise the lab, break things in it, say what a client felt",
-		Long:          "Raise a network with DNS resolvers, break one thing, and measure what a client\nfelt. Everything happens in network namespaces of its own; root is needed.",
-		Version:       version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noSuchCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:                        "recuse-lab",
+		Short:                      "raise the lab, break things in it, say what a client felt",
+		Long:                       "Raise a network with DNS resolvers, break one thing, and measure what a client\nfelt. Everything happens in network namespaces of its own; root is needed.",
+		Version:                    version,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       noSuchCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(listCommand(), runCommand(), upCommand(), downCommand(),
 		shellCommand(), loadCommand(), reportCommand(), demoCommand())
