@@ -111,11 +111,14 @@ func (k *keeper) begin(ctx context.Context) error {
 	return nil
 }
 
-// set gives the service address of that index a group of these next hops. What
-// is no node's, a last resort, is left to the main table.
+// set gives the service address of that index a group of these next hops, in
+// one call: while it is under way flows still go to a node that is gone. What is
+// no node's, a last resort, is left to the main table.
 func (k *keeper) set(ctx context.Context, index int, hops []netip.Addr) error {
 	p := k.lab.options.Addresses[index]
-	group, members := 1000*(index+1), []string{}
+	group := 1000 * (index + 1)
+	var members []string
+	var batch strings.Builder
 	for _, hop := range hops {
 		n := k.lab.nodeOf(hop)
 		if n == nil {
@@ -123,22 +126,21 @@ func (k *keeper) set(ctx context.Context, index int, hops []netip.Addr) error {
 		}
 		id := strconv.Itoa(group + 1 + n.Index)
 		members = append(members, id)
-		if err := k.nexthop(ctx, "replace", "id", id, "via", hop.String(),
-			"dev", nodeNet.device, "protocol", resilientProto); err != nil {
-			return err
-		}
+		fmt.Fprintf(&batch, "nexthop replace id %s via %s dev %s protocol %s\n", id, hop, nodeNet.device, resilientProto)
 	}
 	if len(members) == 0 {
 		// No route, no group: it is an error that there is none to take away.
 		_ = k.router.ip(ctx, p, "route", "del", p.String(), "table", resilientTable)
 		return nil
 	}
-	if err := k.nexthop(ctx, "replace", "id", strconv.Itoa(group), "group", strings.Join(members, "/"),
-		"type", "resilient", "buckets", resilientBuckets, "idle_timer", resilientIdle,
-		"protocol", resilientProto); err != nil {
+	fmt.Fprintf(&batch, "nexthop replace id %d group %s type resilient buckets %s idle_timer %s protocol %s\n",
+		group, strings.Join(members, "/"), resilientBuckets, resilientIdle, resilientProto)
+	fmt.Fprintf(&batch, "route replace %s nhid %d table %s\n", p, group, resilientTable)
+	if err := k.router.WriteFile("resilient.batch", batch.String()); err != nil {
 		return err
 	}
-	return k.router.ip(ctx, p, "route", "replace", p.String(), "nhid", strconv.Itoa(group), "table", resilientTable)
+	_, err := k.router.Run(ctx, "ip", "-batch", k.router.Path("resilient.batch"))
+	return err
 }
 
 // nexthop runs ip nexthop; a group is of no family.
