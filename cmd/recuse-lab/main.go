@@ -78,7 +78,8 @@ func newRoot() *cobra.Command {
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(listCommand(), runCommand(), upCommand(), downCommand(),
-		shellCommand(), loadCommand(), reportCommand(), demoCommand())
+		shellCommand(), loadCommand(), reportCommand(), reverseCommand(),
+		rampCommand(), demoCommand())
 	usageErrors(root)
 	return root
 }

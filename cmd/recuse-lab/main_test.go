@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{"raise", `unknown command "raise"`},
-		{"rum", "did you mean run?"},
+		{"runn", "did you mean run?"},
 		{"run steadily", "must be one of steady, "},
 		{"run --design star", "must be one of baseline, relay, anycast"},
 		{"run --router cisco", "must be one of frr, bird"},

@@ -16,11 +16,12 @@ import (
 	"recuse/lab/topology"
 )
 
-// The agent that the lab is about, and the backends.
+// The agent that the lab is about, and what the boxes can be.
 const (
 	agentRecuse = "recuse"
 	agentNone   = "none" // of a design without
 	namespaces  = "namespaces"
+	containers  = "incus"
 )
 
 // choices are the values of each setting that a run goes through, every one

@@ -10,6 +10,7 @@ import (
 
 	"recuse/lab/bench"
 	"recuse/lab/bench/netns"
+	"recuse/lab/incus"
 	"recuse/lab/peer"
 	"recuse/lab/result"
 	"recuse/lab/scenario"
@@ -28,6 +29,7 @@ type box struct {
 // backends raise a setup, by name.
 var backends = map[string]func(context.Context, box, result.Setup, scenario.Needs) (bench.Bench, error){
 	namespaces: raiseNamespaces,
+	containers: raiseIncus,
 }
 
 // backendNames are the backends, sorted.
@@ -53,6 +55,20 @@ func raiseNamespaces(ctx context.Context, b box, s result.Setup, n scenario.Need
 	return netns.New(ctx, o)
 }
 
+// raiseIncus raises it in containers of Incus, which has one design.
+func raiseIncus(ctx context.Context, b box, s result.Setup, n scenario.Needs) (bench.Bench, error) {
+	for _, only := range []struct{ value, can, what string }{
+		{s.Design, netns.Anycast, "design"}, {s.Agent, agentRecuse, "agent"}, {s.Router, topology.FRR, "router"},
+		{s.Layout, topology.Routed, "layout"}, {s.LastResort, topology.None, "last resort"},
+	} {
+		if only.value != only.can {
+			return nil, fmt.Errorf("%s %s: %w: Incus has %s only", only.what, only.value, bench.ErrUnsupported, only.can)
+		}
+	}
+	return incus.New(ctx, incus.Options{Recuse: b.recuse, Nodes: b.nodes, Clients: max(b.clients, n.Clients),
+		Tuned: s.Tuned, ServeStale: n.ServeStale, MaxTTL: n.MaxTTL})
+}
+
 // missing says what this box lacks for the setups, and how to get it, before
 // anything is raised.
 func (b box) missing(setups []result.Setup) error {
@@ -63,7 +79,10 @@ func (b box) missing(setups []result.Setup) error {
 		}
 	}
 	for _, s := range setups {
-		if s.Backend != namespaces {
+		if s.Backend == containers {
+			if err := incus.Missing(); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := topology.Missing(s.Router); err != nil {
