@@ -26,7 +26,9 @@ const (
 
 // TestPausedAgent stops an agent for moments.
 func TestPausedAgent(t *testing.T) {
-	both(t, func(t *testing.T, router string) { pauses(t, guarded(t, topology.Options{Router: router}, nil), 10) })
+	both(t, func(t *testing.T, router string) {
+		pauses(t, guarded(t, topology.Options{Router: router}, func(_ int, c tree) { unhurried(c) }), 10)
+	})
 }
 
 // pauses stops the first node's agent for pauseTime, about once a second: the

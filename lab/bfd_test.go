@@ -28,7 +28,7 @@ var paces = []struct {
 
 // patientBFD is for what is not about BFD, but must leave its sessions alone: no
 // moment in which the box stands still is mistaken for a loss.
-var patientBFD = topology.BFD{Interval: 300 * time.Millisecond, Multiplier: 20}
+var patientBFD = topology.BFD{Interval: 300 * time.Millisecond, Multiplier: 10}
 
 // slowHold is a hold time that no loss by BFD can be mistaken for.
 const slowHold = time.Minute

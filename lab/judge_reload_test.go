@@ -17,7 +17,10 @@ import (
 // what does not change is not touched, and what would cost a route is refused.
 func TestReload(t *testing.T) {
 	both(t, func(t *testing.T, router string) {
-		lab := guarded(t, topology.Options{Router: router, BFD: &patientBFD}, second)
+		lab := guarded(t, topology.Options{Router: router, BFD: &patientBFD}, func(node int, c tree) {
+			second(node, c)
+			unhurried(c)
+		})
 		settled(t, lab)
 		for _, part := range []struct {
 			name string
@@ -129,6 +132,7 @@ func serviceComes(t testing.TB, lab *topology.Lab) {
 	with := func(change func(web tree)) {
 		must(t, n.Reconfigure(func(c tree) {
 			second(0, c)
+			unhurried(c)
 			change(service(c, 1))
 			c["services"] = []any{service(c, 0), service(c, 1)}
 		}))

