@@ -13,22 +13,24 @@ import (
 // back, from its kernel's own events; none in a design without.
 func (r *Run) moves() []string {
 	var notes []string
+	acted, reverted := r.phase(Action).From, r.phase(Revert).From
 	for _, n := range r.Bench.Nodes() {
-		text := ""
-		if d, ok := r.change(n.Name(), false, r.phase(Action).From); ok {
-			text = fmt.Sprintf("%s left the router's next hops %s after the fault began", n.Name(), brief(d))
+		left, ok := r.change(n.Name(), false, acted)
+		if !ok {
+			continue
 		}
-		if d, ok := r.change(n.Name(), true, r.phase(Revert).From); ok {
-			if text == "" {
-				text = n.Name() + " was in the router's next hops"
-			} else {
-				text += " and was back"
-			}
-			text += fmt.Sprintf(" %s after the revert began", brief(d))
+		text := fmt.Sprintf("%s left the router's next hops %s after the fault began", n.Name(), brief(left))
+		gone := acted.Add(left)
+		back, ok := r.change(n.Name(), true, gone)
+		switch {
+		case !ok:
+			text += " and was not back"
+		case gone.Add(back).Before(reverted):
+			text += fmt.Sprintf(" and was back %s later, before the revert", brief(back))
+		default:
+			text += fmt.Sprintf(" and was back %s after the revert began", brief(gone.Add(back).Sub(reverted)))
 		}
-		if text != "" {
-			notes = append(notes, text)
-		}
+		notes = append(notes, text)
 	}
 	return notes
 }
