@@ -40,7 +40,6 @@ type fake struct {
 
 // newFake starts a fake of a design with three nodes.
 func newFake(t *testing.T, design string, clients int) *fake {
-	t.Helper()
 	f := &fake{setup: result.Setup{Design: design, Router: "frr", Agent: "recuse", Backend: "fake"},
 		clients: max(clients, 5), events: make(chan result.Event, 1000),
 		zones: map[string]*authority.Zone{authority.Root: {}, authority.LAN: {}, authority.Internet: {}}}
@@ -50,7 +49,10 @@ func newFake(t *testing.T, design string, clients int) *fake {
 	if design == Relay {
 		f.relay = f.daemon("relay")
 	}
-	conn, listener := listen(t)
+	conn, listener, err := listen()
+	if err != nil {
+		panic(err) // from any goroutine
+	}
 	f.server = conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	for _, s := range []*dns.Server{{PacketConn: conn, Handler: f}, {Listener: listener, Handler: f}} {
 		done := make(chan struct{})
@@ -61,20 +63,19 @@ func newFake(t *testing.T, design string, clients int) *fake {
 }
 
 // listen opens one free port of loopback over UDP and TCP.
-func listen(t *testing.T) (*net.UDPConn, *net.TCPListener) {
-	t.Helper()
+func listen() (*net.UDPConn, *net.TCPListener, error) {
 	for {
 		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 		listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(conn.LocalAddr().(*net.UDPAddr).AddrPort()))
 		if err == nil {
-			return conn, listener
+			return conn, listener, nil
 		}
 		_ = conn.Close()
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 	}
 }

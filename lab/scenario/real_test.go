@@ -21,6 +21,7 @@ import (
 func TestRealProofs(t *testing.T) {
 	for _, design := range []string{scenario.Anycast, scenario.Relay, scenario.Baseline} {
 		t.Run(design, func(t *testing.T) {
+			t.Parallel()
 			b := raise(t, design)
 			scenarios, err := scenario.ByName("node-frozen", "no-lan", "slow-200ms", "drops-clients", "resolver-stopped")
 			if err != nil {
