@@ -88,6 +88,9 @@ type Inputs struct {
 	// link holds. Answered is how many of those a resolver answered rightly on
 	// since they were put there, Alive on how many it answered at all.
 	Addresses, Present, Answered, Alive int
+	// Stalled tells that the agent has just not run for so long that nothing it
+	// knew of the service is known any more.
+	Stalled bool
 	// Stop asks the service to leave for good; Hurry skips the waits.
 	Stop, Hurry bool
 }

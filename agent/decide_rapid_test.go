@@ -86,6 +86,7 @@ func draw(t *rapid.T, now time.Time) Inputs {
 	}
 	in.Others.Known = OthersKnown(rapid.IntRange(0, 2).Draw(t, "others"))
 	in.Admin.Drained = rapid.IntRange(0, 9).Draw(t, "drained") == 0
+	in.Stalled = rapid.IntRange(0, 9).Draw(t, "stalled") == 0
 	in.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
 	return in
 }

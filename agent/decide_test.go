@@ -59,6 +59,11 @@ func wrong(in *Inputs) { in.Answered = 0 }
 
 func stop(in *Inputs) { in.Stop = true }
 
+// stalled is the first look after a stall: nothing is known.
+func stalled(in *Inputs) {
+	in.Stalled, in.Opinion = true, Opinion{Level: probe.Unknown}
+}
+
 func hurry(in *Inputs) { in.Stop, in.Hurry = true, true }
 
 func drained(in *Inputs) { in.Admin.Drained = true }
@@ -227,7 +232,15 @@ func TestDecide(t *testing.T) {
 		{"serving, drained", at(Serving), list(drained),
 			Draining, DrainAsked, Depreferred, LinkLeave, sec},
 
+		{"serving, after a stall", at(Serving), list(stalled),
+			Serving, Stalled, Depreferred, LinkUp, 0},
+		{"serving, after a stall, others serve", at(Serving),
+			list(stalled, others(OthersServe)),
+			Serving, Stalled, Depreferred, LinkUp, 0},
+
 		// Serving as second choice.
+		{"second, after a stall", at(Serving, secondChoice), list(stalled),
+			Serving, Starting, Depreferred, LinkUp, 0},
 		{"second, sick, others not seen", at(Serving, secondChoice, fell),
 			list(level(probe.Sick), after(time.Hour)),
 			Serving, Starting, Depreferred, LinkUp, 0},

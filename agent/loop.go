@@ -104,14 +104,17 @@ func (l *loop) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	l.peersNow = l.speaker.Peers()
+	due := time.Now()
 	for {
+		l.lookForStall(time.Since(due))
 		l.prove(time.Now())
 		wake := l.reconcile(ctx)
 		now := time.Now()
 		wake = earliest(wake, l.lookForConflicts(now))
 		l.keep(now)
 		l.noteStopped()
-		timer.Reset(max(0, earliest(wake, now.Add(pulseEvery)).Sub(now)))
+		due = earliest(wake, now.Add(pulseEvery))
+		timer.Reset(max(0, due.Sub(now)))
 		select {
 		case <-ctx.Done():
 			return

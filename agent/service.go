@@ -61,6 +61,7 @@ type service struct {
 	linkErr              error // the last failure to write it
 	lookErr              error // the failure of the last look
 	conflict             error // another link that has an address, or its subnet
+	stalled              bool  // the next decision is the first after a stall
 }
 
 // decision is a kind of change.
@@ -97,6 +98,7 @@ func (s *service) decide(l *loop, now time.Time) bool {
 	in := s.inputs(l, now)
 	s.othersNow = in.Others
 	s.state, s.orders = Decide(s.rules, before, in)
+	s.stalled = false
 	s.orders.Wake = earliest(s.orders.Wake, drainEnds)
 	if s.state.Phase == before.Phase && s.state.Stance == before.Stance {
 		return false
@@ -122,6 +124,7 @@ func (s *service) inputs(l *loop, now time.Time) Inputs {
 		LinkUp:     s.seen.Up,
 		Addresses:  len(s.conf.Addresses),
 		Present:    len(s.seen.Present),
+		Stalled:    s.stalled,
 		Stop:       l.stop,
 		Hurry:      l.hurry,
 	}

@@ -77,7 +77,9 @@ func fromRaising(r Rules, s State, in Inputs) State {
 	return s
 }
 
-// fromServing leaves for a link that went, a wish, or bad evidence.
+// fromServing leaves for a link that went, a wish, or bad evidence. After a
+// stall it must prove itself anew, as second choice meanwhile: a route that may
+// be the last one is not withdrawn for what is not known.
 func fromServing(r Rules, s State, in Inputs) State {
 	switch {
 	case byHand(in):
@@ -90,6 +92,8 @@ func fromServing(r Rules, s State, in Inputs) State {
 		return drain(r, s, DrainAsked, in)
 	case bad(r, in):
 		return fall(r, s, in)
+	case in.Stalled && s.Stance == Announced:
+		return second(r, s, Stalled, in.Opinion.Why, in)
 	}
 	return recovered(r, s, in)
 }

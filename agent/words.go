@@ -72,6 +72,7 @@ const (
 	DrainAlone
 	DrainEnded
 	SettleOver
+	Stalled
 	Stopping
 )
 
@@ -96,6 +97,7 @@ var reasons = [...]string{
 	DrainAlone:      "drain-without-others",
 	DrainEnded:      "drain-ended",
 	SettleOver:      "settle-over",
+	Stalled:         "stalled",
 	Stopping:        "stopping",
 }
 
@@ -109,7 +111,7 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 func (r Reason) bad() bool {
 	switch r {
 	case NobodyElse, LevelSlow, LevelSick, LevelDead, LinkDownByHand, LinkLost,
-		DrainAlone:
+		DrainAlone, Stalled:
 		return true
 	}
 	return false
