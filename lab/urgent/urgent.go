@@ -13,11 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The real-time priorities of the process: a Thread before the others.
-const (
-	others = 1
-	thread = 2
-)
+// priority is the real-time priority of all threads. None goes before another:
+// Go's threads spin, yielding, for what others of them hold (a goroutine whose
+// stack is being scanned, say). One of a higher priority would spin for ever for
+// one that it keeps from running, once a second urgent process has the box's
+// other core; that was seen to hold a box for a quarter of an hour. For the same
+// reason the policy is SCHED_RR: whoever does not yield is made to.
+const priority = 1
 
 // every is how often new threads are looked for.
 const every = 200 * time.Millisecond
@@ -64,17 +66,17 @@ func calm() {
 	close(s.stop)
 	<-s.done
 	for _, tid := range threads() {
-		schedule(tid, 0)
+		schedule(tid, false)
 	}
 	runtime.GOMAXPROCS(s.processors)
 }
 
-// Thread makes the calling thread more urgent than the process's others, and
-// its waits end when they are over and not up to 50 us later. The goroutine must
-// be locked to it for good.
+// Thread makes the calling thread urgent at once, and its waits end when they
+// are over and not up to 50 us later. The goroutine must be locked to it for
+// good.
 func Thread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	schedule(0, thread)
+	schedule(0, true)
 }
 
 // spare makes Go have some threads in hand, so that none that is not urgent yet
@@ -113,7 +115,7 @@ func stay(stop, done chan struct{}) {
 func hurry() {
 	for _, tid := range threads() {
 		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Policy == unix.SCHED_NORMAL {
-			schedule(tid, others)
+			schedule(tid, true)
 		}
 	}
 }
@@ -133,13 +135,11 @@ func threads() []int {
 	return all
 }
 
-// schedule gives a thread (0: this one) a real-time priority, or makes it an
-// ordinary one. The threads of one priority take turns (SCHED_RR): Go's spin for
-// each other now and then, and without turns (SCHED_FIFO) two urgent processes on
-// two processors kept those that they waited for from ever running. It may not be allowed, and the thread may be gone.
-func schedule(tid int, priority uint32) {
+// schedule makes a thread (0: this one) urgent or ordinary. It may not be
+// allowed, and the thread may be gone.
+func schedule(tid int, urgent bool) {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
-	if priority > 0 {
+	if urgent {
 		a.Policy, a.Priority, a.Flags = unix.SCHED_RR, priority, unix.SCHED_FLAG_RESET_ON_FORK
 	}
 	_ = unix.SchedSetAttr(tid, &a, 0)
