@@ -35,7 +35,7 @@ func (b *network) anycast() []string {
 	if o.Tuned && o.Agent == nil {
 		s = append(s, fmt.Sprintf("recuse: checks every %v, timeout %v", tunedInterval, tunedTimeout))
 	}
-	s = append(s, "router: flows spread by ports (fib_multipath_hash_policy 1)")
+	s = append(s, "router: flows spread by addresses and ports, as fib_multipath_hash_policy 1 does with packets from a wire")
 	if o.LastResort != topology.None {
 		s = append(s, "router: "+topology.ResortSettings[o.LastResort])
 	}
