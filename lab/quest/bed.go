@@ -73,21 +73,26 @@ func (b *bed) answers(ctx context.Context) (ok bool, saw string) {
 	return true, ""
 }
 
-// with runs f for each chosen resolver that is installed, one after the other;
-// those that are not are left out, with the reason.
-func (b *bed) with(ctx context.Context, o Options, leave func(r resolver, why string),
-	f func(ctx context.Context, r resolver, program, version string) error) error {
+// each raises a bed and runs f on it for each chosen resolver that is installed,
+// one after the other; those that are not are left out, with the reason.
+func each(ctx context.Context, o Options, out *[]LeftOut,
+	f func(b *bed, r resolver, program, version string) error) (err error) {
 	chosen, err := choose(o.Resolvers)
 	if err != nil {
 		return err
 	}
+	b, err := newBed(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
 	for _, r := range chosen {
 		program, err := r.find()
 		if err != nil {
-			leave(r, err.Error())
+			*out = append(*out, LeftOut{r.name, err.Error()})
 			continue
 		}
-		if err := f(ctx, r, program, r.asks(ctx, program)); err != nil {
+		if err := f(b, r, program, r.asks(ctx, program)); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}

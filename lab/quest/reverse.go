@@ -61,18 +61,8 @@ func Reverse(ctx context.Context, o Options) (_ ReverseReport, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return ReverseReport{}, err
 	}
-	b, err := newBed(ctx, o)
-	if err != nil {
-		return ReverseReport{}, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	if err := b.Authority.SetDelay(ctx, authority.Reverse, o.Delay); err != nil {
-		return ReverseReport{}, err
-	}
 	rep := ReverseReport{Date: time.Now(), Machine: result.Here(), Busy: busy(), Leases: o.Leases, Delay: o.Delay}
-	err = b.with(ctx, o, func(r resolver, why string) {
-		rep.LeftOut = append(rep.LeftOut, LeftOut{r.name, why})
-	}, func(ctx context.Context, r resolver, program, version string) error {
+	err = each(ctx, o, &rep.LeftOut, func(b *bed, r resolver, program, version string) error {
 		res := ReverseResult{Resolver: r.name, Note: r.note, Version: version}
 		err := b.reverse(ctx, o, r, program, &res)
 		rep.Results = append(rep.Results, res)
@@ -83,6 +73,9 @@ func Reverse(ctx context.Context, o Options) (_ ReverseReport, err error) {
 
 // reverse fills in one resolver's result.
 func (b *bed) reverse(ctx context.Context, o Options, r resolver, program string, res *ReverseResult) (err error) {
+	if err := b.Authority.SetDelay(ctx, authority.Reverse, o.Delay); err != nil {
+		return err
+	}
 	p, err := b.start(ctx, r, program, 0)
 	if err != nil {
 		return err
