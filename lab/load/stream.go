@@ -24,10 +24,10 @@ func (s *stream) run() {
 		s.fail(err)
 		return
 	}
+	defer conn.Close()
 	s.all.mu.Lock()
 	if s.dead {
 		s.all.mu.Unlock()
-		_ = conn.Close()
 		return
 	}
 	s.conn = conn

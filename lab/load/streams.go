@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -46,7 +46,7 @@ type stream struct {
 	pending []outstanding // the oldest first
 	heard   time.Duration // when something was read last
 	port    uint16
-	conn    io.Closer
+	conn    net.Conn
 	dead    bool
 	life    context.Context // ends when the stream is dead
 	kill    context.CancelFunc
@@ -205,7 +205,8 @@ func (s *stream) end(st state, why error, resets uint8) {
 	}
 	s.pending = nil
 	if s.conn != nil {
-		_ = s.conn.Close()
+		// Whoever reads or writes stops, and run closes it: that takes a while.
+		_ = s.conn.SetDeadline(time.Unix(1, 0))
 	}
 	s.ring()
 }
