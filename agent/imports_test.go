@@ -45,6 +45,10 @@ var mayImport = map[string][]string{
 	"lab/quest":         {"lab/authority", "lab/load", "lab/load/stub", "lab/result", "lab/topology"},
 	"lab/topology/gate": {"lab/authority"},
 	"lab/topology":      {"lab/authority", "lab/cable", "lab/topology/gate", "deploy/routers", "agent/control"},
+	"lab/bench":         {"lab/authority", "lab/load", "lab/result"},
+	"lab/result":        {"lab/load"},
+	"lab/report":        {"lab/load", "lab/result"},
+	"lab/scenario":      {"lab/authority", "lab/bench", "lab/load", "lab/load/stub", "lab/result"},
 	"lab":               {"lab/topology", "lab/load", "agent/control"},
 }
 
