@@ -120,12 +120,23 @@ clients ask: %s
 hosts:       %s
 
   recuse-lab shell n1                                  a shell on a host
-  recuse-lab shell n1 -- recuse status                 or one command
+  recuse-lab shell n1 -- recuse status -c %s
   recuse-lab shell client -- recuse-lab load %s  questions from a client
   recuse-lab down                                      ends it, as Ctrl-C here does
 
 `, s.Design, s.Router, s.Agent, s.Layout, s.LastResort, up.PID, strings.Join(servers, ", then "),
-		strings.Join(up.names(), " "), strings.Join(servers, " "))
+		strings.Join(up.names(), " "), filesOf(up.Hosts["n1"])+"/recuse.yaml", strings.Join(servers, " "))
+}
+
+// filesOf is the directory of a host, by its namespace: lab/topology keeps the
+// files of recuse-lab-ID-NAME in /run/recuse-lab/ID/NAME.
+func filesOf(space string) string {
+	id, found := strings.CutPrefix(space, "recuse-lab-")
+	at := strings.LastIndexByte(id, '-')
+	if !found || at < 0 {
+		return "."
+	}
+	return filepath.Join("/run/recuse-lab", id[:at], id[at+1:])
 }
 
 // detach starts this program again, in a session of its own, and waits until
