@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"recuse/netlinkx"
 	"recuse/netlinkx/netlinktest"
@@ -159,7 +160,7 @@ func TestLinksWhileLinksGo(t *testing.T) {
 	netlinktest.NewNS(t)
 	k, err := netlinkx.NewKernel()
 	must(t, err)
-	h, err := netlink.NewHandle() // works in this namespace from any thread
+	h, err := netlink.NewHandle(unix.NETLINK_ROUTE) // works in this namespace from any thread
 	must(t, err)
 	stopped := make(chan struct{})
 	kind := netlinktest.Kind(t)
