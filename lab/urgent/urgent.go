@@ -13,13 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// priority is the real-time priority of all threads. None goes before another:
-// Go's threads spin, yielding, for what others of them hold (a goroutine whose
-// stack is being scanned, say). One of a higher priority would spin for ever for
-// one that it keeps from running, once a second urgent process has the box's
-// other core; that was seen to hold a box for a quarter of an hour. For the same
-// reason the policy is SCHED_RR: whoever does not yield is made to.
-const priority = 1
+// niceness is that of urgent threads. They are not real-time ones: Go's threads
+// spin for what others of them hold, and a new thread is an ordinary one until it
+// is looked for, so as many spinning real-time threads as the box has cores keep
+// it from running. That stopped this process for nearly a second at a time, which
+// is when the kernel's real-time throttling lets ordinary threads have a little,
+// and two such processes held a box for a quarter of an hour. A nice thread is
+// let run by any other in the end.
+const niceness = -20
+
+// slice is what an urgent thread wants to run for at a time: who wants less is let
+// run sooner (Linux 6.12; older kernels do not look at it).
+const slice = 100 * time.Microsecond
 
 // every is how often new threads are looked for.
 const every = 200 * time.Millisecond
@@ -114,7 +119,7 @@ func stay(stop, done chan struct{}) {
 // hurry makes the threads urgent that are not.
 func hurry() {
 	for _, tid := range threads() {
-		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Policy == unix.SCHED_NORMAL {
+		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Nice != niceness {
 			schedule(tid, true)
 		}
 	}
@@ -140,7 +145,7 @@ func threads() []int {
 func schedule(tid int, urgent bool) {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
 	if urgent {
-		a.Policy, a.Priority, a.Flags = unix.SCHED_RR, priority, unix.SCHED_FLAG_RESET_ON_FORK
+		a.Nice, a.Runtime, a.Flags = niceness, uint64(slice), unix.SCHED_FLAG_RESET_ON_FORK
 	}
 	_ = unix.SchedSetAttr(tid, &a, 0)
 }

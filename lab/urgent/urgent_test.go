@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// need skips the test where real-time priorities are not allowed, or fails it
+// need skips the test where urgency is not allowed, or fails it
 // where nothing may be skipped.
 func need(t *testing.T) {
 	t.Helper()
@@ -20,15 +20,16 @@ func need(t *testing.T) {
 		return
 	}
 	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
-		t.Fatal("real-time priorities need root")
+		t.Fatal("urgency needs root")
 	}
-	t.Skip("skipped: real-time priorities need root")
+	t.Skip("skipped: urgency needs root")
 }
 
-// all reports whether every thread has the policy.
-func all(policy uint32) bool {
+// all reports whether every thread is an ordinary one, never a real-time one (see
+// niceness), that is so nice.
+func all(nice int32) bool {
 	for _, tid := range threads() {
-		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Policy != policy {
+		if a, err := unix.SchedGetAttr(tid, 0); err == nil && (a.Policy != unix.SCHED_NORMAL || a.Nice != nice) {
 			return false
 		}
 	}
@@ -57,18 +58,18 @@ func TestUrgent(t *testing.T) {
 	if n := runtime.GOMAXPROCS(0); n != processors+1 {
 		t.Errorf("%d processors of Go's, want one more than %d", n, processors)
 	}
-	eventually(t, "all threads urgent", func() bool { return all(unix.SCHED_RR) })
+	eventually(t, "all threads urgent", func() bool { return all(niceness) })
 	release := moreThreads(20)
-	eventually(t, "new threads urgent", func() bool { return all(unix.SCHED_RR) })
+	eventually(t, "new threads urgent", func() bool { return all(niceness) })
 	release()
-	out, err := exec.Command("sh", "-c", "cut -d' ' -f41 /proc/self/stat").Output()
-	if fields := strings.Fields(string(out)); err != nil || len(fields) == 0 || fields[len(fields)-1] != "0" {
-		t.Errorf("a child's policy is %q, %v; want 0, an ordinary one's", fields[max(len(fields)-1, 0):], err)
+	out, err := exec.Command("sh", "-c", "cut -d' ' -f19,41 /proc/self/stat").Output()
+	if got := strings.TrimSpace(string(out)); err != nil || got != "0 0" {
+		t.Errorf("a child's niceness and policy are %q, %v; want 0 0, an ordinary one's", got, err)
 	}
 	again()
-	eventually(t, "still urgent for the one who has not ended", func() bool { return all(unix.SCHED_RR) })
+	eventually(t, "still urgent for the one who has not ended", func() bool { return all(niceness) })
 	end()
-	if !all(unix.SCHED_NORMAL) {
+	if !all(0) {
 		t.Error("not all threads are ordinary after the end")
 	}
 	if n := runtime.GOMAXPROCS(0); n != processors {
@@ -96,7 +97,7 @@ func moreThreads(n int) (release func()) {
 }
 
 // TestThread makes one thread urgent by itself, and no more urgent than the
-// others are: see priority.
+// others are.
 func TestThread(t *testing.T) {
 	need(t)
 	done := make(chan struct{})
@@ -104,12 +105,11 @@ func TestThread(t *testing.T) {
 		defer close(done)
 		runtime.LockOSThread() // not given back: the thread ends
 		Thread()
-		if a, err := unix.SchedGetAttr(0, 0); err != nil || a.Policy != unix.SCHED_RR || a.Priority != priority {
+		if a, err := unix.SchedGetAttr(0, 0); err != nil || a.Policy != unix.SCHED_NORMAL || a.Nice != niceness {
 			t.Errorf("scheduled as %+v, %v", a, err)
 		}
-		// Newer kernels say 0 of a real-time thread, whatever was set.
-		if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack > 1 {
-			t.Errorf("timer slack of %d ns, %v; want 1 at most", slack, err)
+		if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack != 1 {
+			t.Errorf("timer slack of %d ns, %v; want 1", slack, err)
 		}
 	}()
 	<-done
