@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"time"
 
 	"recuse/probe"
@@ -12,7 +11,7 @@ import (
 // It was the whole process that did not run: if it were the loop alone, the
 // watchdog would have ended the process.
 func (l *loop) lookForStall(late time.Duration) {
-	if late <= stuckAfter {
+	if late <= probe.StallMost {
 		return
 	}
 	l.log.Warn("the agent was stopped or not scheduled: every check begins anew",
@@ -26,8 +25,7 @@ func (l *loop) lookForStall(late time.Duration) {
 // stall by themselves, but later than the next decision.
 func (s *service) forget(stall time.Duration) {
 	s.stalled = true
-	unknown := probe.Verdict{
-		Reason: fmt.Sprintf("stalled for %.1f s: begins anew", stall.Seconds())}
+	unknown := probe.Anew(stall)
 	for _, c := range s.checks {
 		c.last.Verdict = unknown
 	}

@@ -9,8 +9,8 @@ const (
 	// stallMin is how late the owner must be for a stall: less happens on a busy
 	// box all the time.
 	stallMin = 200 * time.Millisecond
-	// stallMost is the longest stall after which what was known is still true.
-	stallMost = 3 * time.Second
+	// StallMost is the longest stall after which what was known is still true.
+	StallMost = 3 * time.Second
 	// pulse is the most time for which the owner sleeps, so that a stall is seen
 	// to begin then at the latest.
 	pulse = 500 * time.Millisecond
@@ -36,7 +36,7 @@ func (s *run) stalled(d time.Duration, now time.Time) {
 		f.void, f.late = true, true
 	}
 	s.verdict = s.verdict.stalled(d)
-	if d > stallMost {
+	if d > StallMost {
 		s.beginAnew(d, now)
 	}
 }
@@ -44,7 +44,12 @@ func (s *run) stalled(d time.Duration, now time.Time) {
 // beginAnew forgets what was known, and reports that.
 func (s *run) beginAnew(stall time.Duration, now time.Time) {
 	was := s.verdict.Level
-	s.verdict = Verdict{Reason: fmt.Sprintf("stalled for %.1f s: begins anew", stall.Seconds())}
+	s.verdict = Anew(stall)
 	s.plan = newSchedule(s.check, now)
 	s.tell(was)
+}
+
+// Anew is the verdict after a stall of more than StallMost: nothing is known.
+func Anew(stall time.Duration) Verdict {
+	return Verdict{Reason: fmt.Sprintf("stalled for %.1f s: begins anew", stall.Seconds())}
 }

@@ -52,8 +52,8 @@ func TestRunVoid(t *testing.T) {
 		{"a hiccup, silent", stallMin, Silent, 1, 0},
 		{"a stall, passed", stallMin + 1, Passed, 0, 7},
 		{"a stall, silent", stallMin + 1, Silent, 0, 7},
-		{"the longest stall, silent", stallMost, Silent, 0, 7},
-		{"too long a stall, passed", stallMost + 1, Passed, 0, 0},
+		{"the longest stall, silent", StallMost, Silent, 0, 7},
+		{"too long a stall, passed", StallMost + 1, Passed, 0, 0},
 	}
 	for _, during := range []string{"asleep", "at work"} {
 		for _, tt := range tests {
