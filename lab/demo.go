@@ -142,7 +142,7 @@ func (c *client) end() []load.Record {
 // fault kills the resolver that serves most, waits, and starts it again.
 func (d *demo) fault(ctx context.Context, events <-chan topology.RouteEvent,
 	c *client) error {
-	if err := pause(ctx, demoCalm); err != nil {
+	if err := load.Pause(ctx, demoCalm); err != nil {
 		return err
 	}
 	d.choose(c.shares())
@@ -160,7 +160,7 @@ func (d *demo) fault(ctx context.Context, events <-chan topology.RouteEvent,
 	if d.left, err = d.follow(ctx, events, false); err != nil {
 		return err
 	}
-	if err := pause(ctx, demoOutage-time.Since(d.killed)); err != nil {
+	if err := load.Pause(ctx, demoOutage-time.Since(d.killed)); err != nil {
 		return err
 	}
 	d.say("the resolver is started again")
@@ -171,7 +171,7 @@ func (d *demo) fault(ctx context.Context, events <-chan topology.RouteEvent,
 	if d.back, err = d.follow(ctx, events, true); err != nil {
 		return err
 	}
-	return pause(ctx, demoCalm/2)
+	return load.Pause(ctx, demoCalm/2)
 }
 
 // choose takes the node that answered most as the victim.
@@ -207,16 +207,6 @@ func (d *demo) follow(ctx context.Context, events <-chan topology.RouteEvent,
 				pick(want, "come back to", "leave"), demoPatience,
 				d.victim.Agent.Log())
 		}
-	}
-}
-
-// pause waits, or ends with ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -30,11 +30,11 @@ func (d *demo) report() error {
 	fmt.Fprintf(d.out, "\nThe client asked %d questions: %d lost, %d answered "+
 		"with a failure, longest time without a good answer %s, p50 %s, "+
 		"p99 %s.\nAnswers by node: %s.\n\n", f.Asked, f.Lost, f.Bad,
-		round(f.WorstGap), round(f.P50), round(f.P99), words(f.Nodes))
+		load.Brief(f.WorstGap), load.Brief(f.P50), load.Brief(f.P99), words(f.Nodes))
 	if f.Void != "" {
 		fmt.Fprintf(d.out, "Note: this box was busy, and the questions left up "+
 			"to %s late (p99 %s): take the client's figures as a bound.\n\n",
-			round(f.LateMax), round(f.LateP99))
+			load.Brief(f.LateMax), load.Brief(f.LateP99))
 	}
 	return d.verdict(f)
 }
@@ -52,7 +52,7 @@ func (d *demo) verdict(f load.Figures) error {
 	}
 	fmt.Fprintf(d.out, "OK: %s left the router %s after its resolver was killed "+
 		"and was back %s after it started; %d of %d questions lost.\n", name,
-		round(d.left.Sub(d.killed)), round(d.back.Sub(d.restarted)), f.Lost,
+		load.Brief(d.left.Sub(d.killed)), load.Brief(d.back.Sub(d.restarted)), f.Lost,
 		f.Asked)
 	return nil
 }
@@ -68,15 +68,4 @@ func (d *demo) answeredBy(node string, from, to time.Time) int {
 		}
 	}
 	return n
-}
-
-// round shortens a duration for people.
-func round(d time.Duration) string {
-	switch {
-	case d == load.Infinite:
-		return "infinite"
-	case d < 10*time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Millisecond).String()
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"recuse/lab/bench/follow"
 )
 
 // Moment is one thing that one party saw.
@@ -40,23 +42,11 @@ func (t Timeline) Print(w io.Writer, zero time.Time) {
 	}
 }
 
-// agentLine is one line of an agent's log in JSON, as far as it is shown.
-type agentLine struct {
-	Time    time.Time `json:"time"`
-	Message string    `json:"msg"`
-	Check   string    `json:"check"`
-	From    string    `json:"from"`
-	To      string    `json:"to"`
-	Stance  string    `json:"stance"`
-	Reason  string    `json:"reason"`
-	Detail  string    `json:"detail"`
-}
-
 // AddAgent puts in what a node's agent logged after a moment: the changes of
 // its checks and of its service.
 func (t *Timeline) AddAgent(node, log string, after time.Time) {
 	for line := range strings.Lines(log) {
-		var l agentLine
+		var l follow.Line
 		if json.Unmarshal([]byte(line), &l) != nil || l.Time.Before(after) {
 			continue
 		}

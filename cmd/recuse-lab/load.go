@@ -212,27 +212,16 @@ func (l *loadFlags) print(out io.Writer, f load.Figures) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "asked      %d by %d clients, %d of them hurt\n", f.Asked, f.Clients.Count, f.Clients.Hurt)
 	fmt.Fprintf(&b, "lost       %d (%d of them not sent), answered with a failure %d, stalled %d\n", f.Lost, f.Unsent, f.Bad, f.Stalled)
-	fmt.Fprintf(&b, "outage     %s felt by the worst client, worst gap %s\n", span(f.Outage), span(f.WorstGap))
-	fmt.Fprintf(&b, "time       p50 %s, p95 %s, p99 %s, max %s\n", span(f.P50), span(f.P95), span(f.P99), span(f.Max))
+	fmt.Fprintf(&b, "outage     %s felt by the worst client, worst gap %s\n", load.Brief(f.Outage), load.Brief(f.WorstGap))
+	fmt.Fprintf(&b, "time       p50 %s, p95 %s, p99 %s, max %s\n", load.Brief(f.P50), load.Brief(f.P95), load.Brief(f.P99), load.Brief(f.Max))
 	fmt.Fprintf(&b, "moved      %d needlessly, %d connections reset\n", f.Moved, f.Resets)
 	fmt.Fprintf(&b, "nodes      %s\n", shares(f.Nodes))
-	fmt.Fprintf(&b, "lateness   p50 %s, p99 %s, max %s: the generator's own\n", span(f.LateP50), span(f.LateP99), span(f.LateMax))
+	fmt.Fprintf(&b, "lateness   p50 %s, p99 %s, max %s: the generator's own\n", load.Brief(f.LateP50), load.Brief(f.LateP99), load.Brief(f.LateMax))
 	if f.Void != "" {
 		fmt.Fprintf(&b, "VOID       %s\n", f.Void)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// span is a duration for people.
-func span(d time.Duration) string {
-	switch {
-	case d == load.Infinite:
-		return "infinite"
-	case d < 10*time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Millisecond).String()
 }
 
 // shares are the answers by node; one that does not say who it is has a dash.

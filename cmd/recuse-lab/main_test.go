@@ -283,16 +283,3 @@ func TestStanding(t *testing.T) {
 		t.Error("what a dead process left is still there")
 	}
 }
-
-// TestFilesOf proves where the files of a host are looked for.
-func TestFilesOf(t *testing.T) {
-	for space, want := range map[string]string{
-		"recuse-lab-20625-e13b-n1": "/run/recuse-lab/20625-e13b/n1",
-		"other":                    ".",
-		"":                         ".",
-	} {
-		if got := filesOf(space); got != want {
-			t.Errorf("files of %q in %q, want %q", space, got, want)
-		}
-	}
-}

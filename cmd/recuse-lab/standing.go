@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,25 +34,6 @@ func (s standing) names() []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// hosts are the namespaces of the labs of a process, by short name: what
-// lab/topology calls recuse-lab-PID-RANDOM-NAME.
-func hosts(pid int) (map[string]string, error) {
-	prefix := "recuse-lab-" + strconv.Itoa(pid) + "-"
-	entries, err := os.ReadDir("/run/netns")
-	if err != nil {
-		return nil, fmt.Errorf("failed to list namespaces: %w", err)
-	}
-	found := map[string]string{}
-	for _, e := range entries {
-		if rest, ok := strings.CutPrefix(e.Name(), prefix); ok {
-			if _, name, ok := strings.Cut(rest, "-"); ok {
-				found[name] = e.Name()
-			}
-		}
-	}
-	return found, nil
 }
 
 // stand says that this process has raised a lab. The returned function takes it

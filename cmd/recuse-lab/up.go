@@ -19,6 +19,7 @@ import (
 	"recuse/lab/bench"
 	"recuse/lab/result"
 	"recuse/lab/scenario"
+	"recuse/lab/topology"
 )
 
 // upFlags are the flags of up.
@@ -86,7 +87,7 @@ func (u *upFlags) hold(c *cobra.Command, s result.Setup) (err error) {
 	if err := b.Ready(ctx); err != nil {
 		return err
 	}
-	hosts, err := hosts(os.Getpid())
+	hosts, err := topology.NamespacesOf(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -125,18 +126,7 @@ hosts:       %s
   recuse-lab down                                      ends it, as Ctrl-C here does
 
 `, s.Design, s.Router, s.Agent, s.Layout, s.LastResort, up.PID, strings.Join(servers, ", then "),
-		strings.Join(up.names(), " "), filesOf(up.Hosts["n1"])+"/recuse.yaml", strings.Join(servers, " "))
-}
-
-// filesOf is the directory of a host, by its namespace: lab/topology keeps the
-// files of recuse-lab-ID-NAME in /run/recuse-lab/ID/NAME.
-func filesOf(space string) string {
-	id, found := strings.CutPrefix(space, "recuse-lab-")
-	at := strings.LastIndexByte(id, '-')
-	if !found || at < 0 {
-		return "."
-	}
-	return filepath.Join("/run/recuse-lab", id[:at], id[at+1:])
+		strings.Join(up.names(), " "), filepath.Join(topology.DirOf(up.Hosts["n1"]), topology.ConfigFile), strings.Join(servers, " "))
 }
 
 // detach starts this program again, in a session of its own, and waits until
@@ -248,7 +238,7 @@ func (s standing) end(ctx context.Context) error {
 	tick := time.NewTicker(downLook)
 	defer tick.Stop()
 	for {
-		left, err := hosts(s.PID)
+		left, err := topology.NamespacesOf(s.PID)
 		if err != nil {
 			return err
 		}

@@ -3,60 +3,25 @@ package incus
 import (
 	"fmt"
 	"net/netip"
-	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"recuse/lab/bench/pace"
 	"recuse/lab/topology"
-)
-
-// BFD as users have it, and as fast as it goes.
-var (
-	usualBFD = topology.BFD{Interval: 300 * time.Millisecond, Multiplier: 3}
-	tunedBFD = topology.BFD{Interval: 50 * time.Millisecond, Multiplier: 3}
 )
 
 // site is the lab that the containers are guests of.
 func (o Options) site() topology.Options {
-	t := topology.Options{
-		Recuse: o.Recuse, Clients: o.Clients, Nodes: o.Nodes, Spares: 1, BFD: &usualBFD,
-		ResolverExtra: o.resolver(), Log: o.Log, Keep: o.Keep,
+	return topology.Options{
+		Recuse: o.Recuse, Clients: o.Clients, Nodes: o.Nodes, Spares: 1, BFD: pace.BFD(o.Tuned),
+		ResolverExtra: pace.Unbound(o.ServeStale, o.MaxTTL), Log: o.Log, Keep: o.Keep,
 	}
-	if o.Tuned {
-		t.BFD = &tunedBFD
-	}
-	return t
-}
-
-// resolver is what the options add to unbound's configuration.
-func (o Options) resolver() string {
-	var b strings.Builder
-	if o.ServeStale {
-		b.WriteString("serve-expired: yes\n")
-	}
-	if o.MaxTTL > 0 {
-		fmt.Fprintf(&b, "cache-max-ttl: %d\n", int(o.MaxTTL.Seconds()))
-	}
-	return b.String()
-}
-
-// configure changes a node's recuse.yaml: a log that the lab can read, and if
-// asked the fastest settings.
-func (o Options) configure(config map[string]any) {
-	config["log"] = map[string]any{"format": "json"}
-	if !o.Tuned {
-		return
-	}
-	s := config["services"].([]any)[0].(map[string]any)
-	c := s["checks"].([]any)[0].(map[string]any)
-	c["interval"], c["timeout"] = "100ms", "150ms"
 }
 
 // files writes what a node reads: its resolver's configuration and recuse's.
 func (o Options) files(site *topology.Lab, b *box, index int) error {
 	recuse, unbound := site.GuestConfig(index)
-	o.configure(recuse)
+	pace.Recuse(recuse, o.Tuned)
 	text, err := yaml.Marshal(recuse)
 	if err != nil {
 		return fmt.Errorf("failed to encode recuse.yaml of %s: %w", b.name, err)

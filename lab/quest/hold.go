@@ -72,7 +72,7 @@ func (b *bed) hold(ctx context.Context, o Options, r resolver, rate float64, lim
 	case limit == 0:
 	case r.debt > 0:
 		before = useUpFor
-		if err := pause(ctx, 2*r.debt+forget); err != nil {
+		if err := load.Pause(ctx, 2*r.debt+forget); err != nil {
 			return nil, err
 		}
 	default:
@@ -112,23 +112,11 @@ func (b *bed) flood(ctx context.Context, rate float64) (ended func(), err error)
 	c.Discard = true
 	var running sync.WaitGroup
 	running.Go(func() { _, _ = load.Run(ctx, c) }) // what becomes of it is no matter
-	if err := pause(ctx, floodFor); err != nil {
+	if err := load.Pause(ctx, floodFor); err != nil {
 		running.Wait()
 		return nil, err
 	}
 	return running.Wait, nil
-}
-
-// pause lets time pass, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // judge says whether a rate was held.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"recuse/lab/load"
 	"recuse/lab/result"
 )
 
@@ -22,7 +23,7 @@ func agentUpgraded() Scenario {
 			if err := r.Node.Upgrade(ctx); err != nil {
 				return err
 			}
-			r.Note("the upgrade of %s took %s", r.Node.Agent().Name(), brief(time.Since(from)))
+			r.Note("the upgrade of %s took %s", r.Node.Agent().Name(), load.Brief(time.Since(from)))
 			return nil
 		},
 		Proof: func(r *Run) []result.Proof {
@@ -30,7 +31,7 @@ func agentUpgraded() Scenario {
 			if d, ok := r.change(r.Node.Name(), false, r.phase(Action).From); ok {
 				p.Holds = true
 				p.Evidence = fmt.Sprintf("%s left the next hops of the router's kernel %s after the upgrade began",
-					r.Node.Name(), brief(d))
+					r.Node.Name(), load.Brief(d))
 			}
 			return []result.Proof{r.served(r.Node), p}
 		},

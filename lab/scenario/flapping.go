@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"recuse/lab/load"
 	"recuse/lab/result"
 )
 
@@ -33,13 +34,13 @@ func flapping() Scenario {
 				}
 				r.Witness(claim, died > 1, "%s was killed and did not run, by the kernel's process table, %d times",
 					d.Name(), died)
-				if err := pause(ctx, flapDown); err != nil {
+				if err := load.Pause(ctx, flapDown); err != nil {
 					return err
 				}
 				if err := d.Start(ctx); err != nil {
 					return err
 				}
-				if err := pause(ctx, flapUp); err != nil {
+				if err := load.Pause(ctx, flapUp); err != nil {
 					return err
 				}
 			}

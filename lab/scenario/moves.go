@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"recuse/lab/load"
 	"recuse/lab/result"
 )
 
@@ -19,16 +20,16 @@ func (r *Run) moves() []string {
 		if !ok {
 			continue
 		}
-		text := fmt.Sprintf("%s left the router's next hops %s after the fault began", n.Name(), brief(left))
+		text := fmt.Sprintf("%s left the router's next hops %s after the fault began", n.Name(), load.Brief(left))
 		gone := acted.Add(left)
 		back, ok := r.change(n.Name(), true, gone)
 		switch {
 		case !ok:
 			text += " and was not back"
 		case gone.Add(back).Before(reverted):
-			text += fmt.Sprintf(" and was back %s later, before the revert", brief(back))
+			text += fmt.Sprintf(" and was back %s later, before the revert", load.Brief(back))
 		default:
-			text += fmt.Sprintf(" and was back %s after the revert began", brief(gone.Add(back).Sub(reverted)))
+			text += fmt.Sprintf(" and was back %s after the revert began", load.Brief(gone.Add(back).Sub(reverted)))
 		}
 		notes = append(notes, text)
 	}
@@ -64,11 +65,3 @@ func (r *Run) routes() []result.Event {
 
 // laneRoutes is the lane of the router's next hops on every bench.
 const laneRoutes = "router routes"
-
-// brief shortens a duration for people.
-func brief(d time.Duration) string {
-	if d < 10*time.Millisecond {
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Millisecond).String()
-}

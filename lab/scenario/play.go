@@ -135,7 +135,7 @@ func call(ctx context.Context, part func(context.Context, *Run) error, r *Run) e
 func (r *Run) calm(ctx context.Context, asking *asking) error {
 	d := r.scenario.Calm.or(usualCalm).at(r.options.Scale)
 	r.options.say(fmt.Sprintf("calm for %s", d.Round(time.Millisecond)))
-	if err := pause(ctx, d); err != nil {
+	if err := load.Pause(ctx, d); err != nil {
 		return err
 	}
 	var err error
@@ -169,7 +169,7 @@ func (r *Run) fault(ctx context.Context) error {
 			return err
 		}
 	}
-	return pause(ctx, time.Until(until))
+	return load.Pause(ctx, time.Until(until))
 }
 
 // after waits until all is as it was, and for as long as the phase lasts at
@@ -187,5 +187,5 @@ func (r *Run) after(ctx context.Context) error {
 		r.Note("not as before within %s of the revert: %v", time.Since(from).Round(time.Second), err)
 	}
 	r.up()
-	return pause(ctx, time.Until(from.Add(d)))
+	return load.Pause(ctx, time.Until(from.Add(d)))
 }

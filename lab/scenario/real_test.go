@@ -1,19 +1,16 @@
 package scenario_test
 
 import (
-	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"recuse/lab/bench"
+	"recuse/lab/bench/benchtest"
 	"recuse/lab/bench/netns"
 	"recuse/lab/load/stub"
 	"recuse/lab/result"
 	"recuse/lab/scenario"
-	"recuse/lab/topology"
-	"recuse/lab/topology/labtest"
 )
 
 // TestRealProofs plays scenarios on a real bench of each design, first with the
@@ -22,7 +19,7 @@ func TestRealProofs(t *testing.T) {
 	for _, design := range []string{scenario.Anycast, scenario.Relay, scenario.Baseline} {
 		t.Run(design, func(t *testing.T) {
 			t.Parallel()
-			b := raise(t, design)
+			b := benchtest.Raise(t, netns.Options{Design: design, Clients: 2})
 			scenarios, err := scenario.ByName("node-frozen", "no-lan", "slow-200ms", "drops-clients", "resolver-stopped")
 			if err != nil {
 				t.Fatal(err)
@@ -42,26 +39,6 @@ func TestRealProofs(t *testing.T) {
 			}
 		})
 	}
-}
-
-// raise raises a design that ends with the test.
-func raise(t *testing.T, design string) bench.Bench {
-	t.Helper()
-	labtest.Require(t, topology.FRR)
-	b, err := netns.New(context.WithoutCancel(t.Context()), netns.Options{Design: design, Clients: 2,
-		Recuse: filepath.Join(labtest.Build(t), "recuse")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Errorf("failed to close the bench: %v", err)
-		}
-	})
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // play plays a scenario, short.

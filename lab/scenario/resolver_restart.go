@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"recuse/lab/load"
 	"recuse/lab/result"
 )
 
@@ -25,7 +26,7 @@ func resolverRestart() Scenario {
 				return err
 			}
 			r.Witness(claim, gone && d.Running(), "%s did not run after its stop, by the kernel's process table, and ran again %s after the stop began",
-				d.Name(), brief(time.Since(from)))
+				d.Name(), load.Brief(time.Since(from)))
 			return nil
 		},
 		Proof: func(r *Run) []result.Proof {

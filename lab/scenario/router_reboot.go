@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"recuse/lab/bench"
+	"recuse/lab/load"
 	"recuse/lab/result"
 )
 
@@ -66,7 +67,7 @@ func (r *Run) forgot() result.Proof {
 		})
 		if e.At.After(from) && !named {
 			p.Holds = true
-			p.Evidence = fmt.Sprintf("its kernel told of next hops without a node %s after the action began", brief(e.At.Sub(from)))
+			p.Evidence = fmt.Sprintf("its kernel told of next hops without a node %s after the action began", load.Brief(e.At.Sub(from)))
 			break
 		}
 	}

@@ -121,15 +121,3 @@ func (r *Run) each(do func(bench.Node) error) error {
 	}
 	return nil
 }
-
-// pause waits, or ends with ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
 	"os/exec"
 	"slices"
@@ -70,11 +69,6 @@ func (l *Lab) Asker(i int) (*Client, []netip.Addr) {
 		own = append(own, p.Addr())
 	}
 	return c, own
-}
-
-// Dial opens a UDP socket, from a new port, to a server's address.
-func (c *Client) Dial(server netip.AddrPort) (net.Conn, error) {
-	return c.DialUDP(net.UDPAddrFromAddrPort(server))
 }
 
 // Run runs a command on the host and returns what it printed. A command that

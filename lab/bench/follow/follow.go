@@ -71,8 +71,8 @@ func (t *tail) lines() []string {
 	return all[:len(all)-1]
 }
 
-// logLine is one line of recuse's log in JSON, as far as it is shown.
-type logLine struct {
+// Line is one line of recuse's log in JSON, as far as it is shown.
+type Line struct {
 	Time    time.Time `json:"time"`
 	Message string    `json:"msg"`
 	Check   string    `json:"check"`
@@ -87,7 +87,7 @@ type logLine struct {
 func Recuse(node string, lines []string) []result.Event {
 	var events []result.Event
 	for _, line := range lines {
-		var l logLine
+		var l Line
 		if json.Unmarshal([]byte(line), &l) != nil {
 			continue
 		}
@@ -100,7 +100,7 @@ func Recuse(node string, lines []string) []result.Event {
 }
 
 // event is what the line tells, its lane without the node.
-func (l logLine) event() (result.Event, bool) {
+func (l Line) event() (result.Event, bool) {
 	e := result.Event{At: l.Time, Text: strings.TrimSpace(l.Reason + " " + l.Detail)}
 	switch l.Message {
 	case "service changed":

@@ -13,6 +13,7 @@ import (
 
 	"recuse/lab/authority"
 	"recuse/lab/bench"
+	"recuse/lab/bench/benchtest"
 	"recuse/lab/bench/netns"
 	"recuse/lab/topology"
 )
@@ -21,7 +22,7 @@ import (
 // that is asked answers.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Design: netns.Baseline})
+	b := benchtest.Raise(t, netns.Options{Design: netns.Baseline})
 	if got := b.Setup(); got.Agent != "none" || b.Nodes()[0].Agent() != nil || b.Relay() != nil {
 		t.Errorf("the setup is %+v", got)
 	}
@@ -46,7 +47,7 @@ func TestBaseline(t *testing.T) {
 func TestZones(t *testing.T) {
 	t.Parallel()
 	const popular, other = "video.internet.example.", "mail.internet.example."
-	b := raise(t, netns.Options{Design: netns.Baseline, Nodes: 2, ServeStale: true, MaxTTL: time.Second})
+	b := benchtest.Raise(t, netns.Options{Design: netns.Baseline, Nodes: 2, ServeStale: true, MaxTTL: time.Second})
 	ctx, n1, n2 := t.Context(), b.Servers()[0], b.Servers()[1]
 	must(t, b.Zone(ctx, authority.LAN, authority.Behaviour{Failure: authority.ServFail}, b.Nodes()[0]))
 	rcode(t, b, n1, "one.lan.", dns.RcodeServerFailure)
@@ -86,7 +87,7 @@ func TestZones(t *testing.T) {
 // silent, its own resolver when all have, and the first one again.
 func TestRelay(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Design: netns.Relay})
+	b := benchtest.Raise(t, netns.Options{Design: netns.Relay})
 	ctx, relay := t.Context(), b.Servers()[0]
 	events := watch(t, b)
 	must(t, b.Nodes()[0].Freeze(ctx))
@@ -122,7 +123,7 @@ func TestLastResorts(t *testing.T) {
 	} {
 		t.Run(tt.way+" "+tt.router, func(t *testing.T) {
 			t.Parallel()
-			b := raise(t, netns.Options{LastResort: tt.way, Router: tt.router, Nodes: 2, Tuned: true})
+			b := benchtest.Raise(t, netns.Options{LastResort: tt.way, Router: tt.router, Nodes: 2, Tuned: true})
 			if s := b.Settings(); !slices.Contains(s, "router: "+topology.ResortSettings[tt.way]) || b.Setup().LastResort != tt.way {
 				t.Errorf("the settings are %q, the setup %+v", s, b.Setup())
 			}

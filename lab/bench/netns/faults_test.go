@@ -10,6 +10,7 @@ import (
 
 	"recuse/lab/authority"
 	"recuse/lab/bench"
+	"recuse/lab/bench/benchtest"
 	"recuse/lab/bench/netns"
 	"recuse/lab/topology"
 )
@@ -19,7 +20,7 @@ import (
 // anew.
 func TestResilient(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Nodes: 2, Resilient: true})
+	b := benchtest.Raise(t, netns.Options{Nodes: 2, Resilient: true})
 	flows := openFlows(t, b, 50)
 	first := flows.ask(t)
 	added := make(chan error, 1)
@@ -46,7 +47,7 @@ func TestResilient(t *testing.T) {
 // that its cache can answer, over UDP: nothing is lost when it begins and ends.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Design: netns.Baseline, Nodes: 2})
+	b := benchtest.Raise(t, netns.Options{Design: netns.Baseline, Nodes: 2})
 	ctx, n := t.Context(), b.Nodes()[0]
 	const late = 300 * time.Millisecond
 	for _, how := range []authority.Behaviour{
@@ -70,7 +71,7 @@ func TestAnswers(t *testing.T) {
 // that the node sends is late, then nothing comes, until it is joined again.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Nodes: 2})
+	b := benchtest.Raise(t, netns.Options{Nodes: 2})
 	ctx, n := t.Context(), b.Nodes()[0]
 	laid := make(chan error)
 	go func() { laid <- n.Wire(ctx, bench.Wire{}) }()

@@ -110,13 +110,7 @@ func (b *network) Network(i int) load.Network {
 func (b *network) Clients() int { return b.options.Clients }
 
 // Nodes are the nodes, those that were added included.
-func (b *network) Nodes() []bench.Node {
-	var nodes []bench.Node
-	for _, n := range b.nodes {
-		nodes = append(nodes, n)
-	}
-	return nodes
-}
+func (b *network) Nodes() []bench.Node { return bench.All(b.nodes) }
 
 // Router is the router.
 func (b *network) Router() bench.Router { return b.router }
@@ -129,13 +123,13 @@ func (b *network) Zone(ctx context.Context, zone string, how authority.Behaviour
 	if len(nodes) == 0 {
 		return b.lab.Authority.SetAll(ctx, zone, how)
 	}
+	own, err := bench.Own[*node](nodes)
+	if err != nil {
+		return err
+	}
 	var those []*topology.Node
-	for _, n := range nodes {
-		own, ok := n.(*node)
-		if !ok {
-			return fmt.Errorf("failed to find node %s: it is none of this bench", n.Name())
-		}
-		those = append(those, own.Node)
+	for _, n := range own {
+		those = append(those, n.Node)
 	}
 	return b.lab.Authority.SetFor(ctx, zone, how, those...)
 }

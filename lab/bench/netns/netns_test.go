@@ -2,45 +2,21 @@ package netns_test
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"recuse/lab/bench"
+	"recuse/lab/bench/benchtest"
 	"recuse/lab/bench/netns"
 	"recuse/lab/result"
 	"recuse/lab/topology"
-	"recuse/lab/topology/labtest"
 )
 
 // The tests of this package need root and the routers; see labtest.Require.
 
 // soon bounds what a test waits for on a busy box.
 const soon = 30 * time.Second
-
-// raise raises a design that ends with the test.
-func raise(t *testing.T, o netns.Options) bench.Bench {
-	t.Helper()
-	if o.Router == "" {
-		o.Router = topology.FRR
-	}
-	labtest.Require(t, o.Router)
-	o.Recuse = filepath.Join(labtest.Build(t), "recuse")
-	b, err := netns.New(context.WithoutCancel(t.Context()), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Errorf("failed to close the bench: %v", err)
-		}
-	})
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // must ends the test on an error.
 func must(t *testing.T, err error) {
@@ -67,7 +43,7 @@ func hops(t *testing.T, b bench.Bench, want ...string) {
 // the proof of each from the node's kernel.
 func TestAnycast(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Clients: 3})
+	b := benchtest.Raise(t, netns.Options{Clients: 3})
 	ctx := t.Context()
 	n1 := b.Nodes()[0]
 	hops(t, b, "n1", "n2", "n3")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"recuse/lab/bench"
+	"recuse/lab/bench/benchtest"
 	"recuse/lab/bench/netns"
 	"recuse/lab/topology"
 )
@@ -61,7 +62,7 @@ func (bareFRR) RouterConfig(_ context.Context, _ *topology.Router, nodes []*topo
 // to be impossible.
 func TestOtherAgent(t *testing.T) {
 	t.Parallel()
-	b := raise(t, netns.Options{Agent: bareFRR{}, Nodes: 2})
+	b := benchtest.Raise(t, netns.Options{Agent: bareFRR{}, Nodes: 2})
 	ctx, n := t.Context(), b.Nodes()[0]
 	if got := b.Setup().Agent; got != "bare-frr" || !slices.Contains(b.Settings(), "bare-frr: as it is") || b.Versions(ctx)["bare"] != "1" {
 		t.Errorf("agent %q, settings %q, versions %v", got, b.Settings(), b.Versions(ctx))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"recuse/lab/bench/pace"
 	"recuse/lab/topology"
 )
 
@@ -11,7 +12,7 @@ import (
 func (b *network) Settings() []string {
 	o := b.options
 	s := []string{fmt.Sprintf("%d nodes with unbound, infra-host-ttl 1 s", o.Nodes)}
-	if extra := o.resolver(); extra != "" {
+	if extra := pace.Unbound(o.ServeStale, o.MaxTTL); extra != "" {
 		s = append(s, "unbound: "+strings.Join(strings.Split(strings.TrimSpace(extra), "\n"), ", "))
 	}
 	switch o.Design {
@@ -33,7 +34,7 @@ func (b *network) anycast() []string {
 	o := b.options
 	s := b.lab.Agent().Settings()
 	if o.Tuned && o.Agent == nil {
-		s = append(s, fmt.Sprintf("recuse: checks every %v, timeout %v", tunedInterval, tunedTimeout))
+		s = append(s, fmt.Sprintf("recuse: checks every %v, timeout %v", pace.TunedInterval, pace.TunedTimeout))
 	}
 	s = append(s, "router: flows spread by addresses and ports, as fib_multipath_hash_policy 1 does with packets from a wire")
 	if o.LastResort != topology.None {
