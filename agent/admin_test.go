@@ -186,16 +186,23 @@ func TestCommandsNameTheirTrouble(t *testing.T) {
 	})
 }
 
+// waiting is a world whose service has been healthy again for long, and is second
+// choice until an operator says otherwise.
+func waiting(t *testing.T) *world {
+	w := up(t, func(c *config.Service) {
+		c.Failback = config.FailbackManual
+	})
+	w.say("main", probe.Wrong)
+	w.until(8 * time.Second)
+	w.say("main", probe.Passed)
+	w.until(time.Hour)
+	return w
+}
+
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := up(t, func(c *config.Service) {
-			c.Failback = config.FailbackManual
-		})
+		w := waiting(t)
 		defer w.finish()
-		w.say("main", probe.Wrong)
-		w.until(8 * time.Second)
-		w.say("main", probe.Passed)
-		w.until(time.Hour)
 		if got := w.read(); !strings.HasSuffix(got, "routes "+less) {
 			t.Fatalf("full again without an operator: %s", got)
 		}
@@ -232,14 +239,8 @@ func TestDrainRefused(t *testing.T) {
 // keeps a healthy service second choice: its time is over, so it becomes full.
 func TestReloadEndsManualFailback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := up(t, func(c *config.Service) {
-			c.Failback = config.FailbackManual
-		})
+		w := waiting(t)
 		defer w.finish()
-		w.say("main", probe.Wrong)
-		w.until(8 * time.Second)
-		w.say("main", probe.Passed)
-		w.until(time.Hour)
 		w.read()
 		if _, err := w.reloads(control.Reload{}, func(c *config.Config) {
 			c.Services[0].Checks = []config.Check{w.svc.checks[0].conf}
