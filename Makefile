@@ -61,19 +61,23 @@ deps:
 demo: deps bin/recuse bin/recuse-authority bin/recuse-lab
 	bin/recuse-lab demo --recuse bin/recuse
 
+# Where results go that took hours: no run is written over another.
+STAMP := $(shell date +%Y%m%d-%H%M%S)
+
 # Every scenario on every design, at full length, with the report: hours.
 lab: lab-ready
-	bin/recuse-lab run --design baseline,relay,anycast --out out/lab
-	bin/recuse-lab run all-dead --last-resort floating,policy,redirect --out out/lab
+	bin/recuse-lab run --design baseline,relay,anycast --out out/lab-$(STAMP)
+	bin/recuse-lab run all-dead --last-resort floating,policy,redirect --out out/lab-$(STAMP)
 
 # One run of each scenario of the anycast design, as short as its fault allows.
 lab-quick: lab-ready
+	rm -rf out/lab-quick
 	bin/recuse-lab run --scale 0.1 --jobs 2 --out out/lab-quick
 
 # This project beside the agents that others run, with their defaults and as
 # fast as their settings go.
 COMPARE := run node-frozen resolver-stopped no-lan-cached slow-200ms all-no-lan drain \
-	--agent recuse,exabgp,frr-script,bird-script,keepalived --out out/compare
+	--agent recuse,exabgp,frr-script,bird-script,keepalived --out out/compare-$(STAMP)
 compare: lab-ready
 	bin/recuse-lab $(COMPARE)
 	bin/recuse-lab $(COMPARE) --tuned

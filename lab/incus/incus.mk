@@ -14,8 +14,7 @@ lab-incus-quick: incus-deps bin/recuse bin/recuse-authority
 # at full length, and its report.
 lab-incus: incus-deps bin/recuse bin/recuse-authority bin/recuse-lab
 	$(INCUS_TEST)
-	bin/recuse-lab run --backend incus --recuse bin/recuse --out out/lab-incus
-	bin/recuse-lab report out/lab-incus
+	bin/recuse-lab run --backend incus --recuse bin/recuse --out out/lab-incus-$(STAMP)
 
 incus-deps:
 	@lab/incus/install.sh
