@@ -66,21 +66,20 @@ STAMP := $(shell date +%Y%m%d-%H%M%S)
 
 # Every scenario on every design, at full length, with the report: hours.
 lab: lab-ready
-	bin/recuse-lab run --design baseline,relay,anycast --out out/lab-$(STAMP)
-	bin/recuse-lab run all-dead --last-resort floating,policy,redirect --out out/lab-$(STAMP)
+	@status=0; for what in "--design baseline,relay,anycast" "all-dead --last-resort floating,policy,redirect"; do \
+		bin/recuse-lab run $$what --out out/lab-$(STAMP) || status=$$?; done; exit $$status
 
 # One run of each scenario of the anycast design, as short as its fault allows.
 lab-quick: lab-ready
 	rm -rf out/lab-quick
-	bin/recuse-lab run --scale 0.1 --jobs 2 --out out/lab-quick
+	bin/recuse-lab run --scale 0.1 --jobs 2 --again 4 --out out/lab-quick
 
 # This project beside the agents that others run, with their defaults and as
 # fast as their settings go.
 COMPARE := run node-frozen resolver-stopped no-lan-cached slow-200ms all-no-lan drain \
 	--agent recuse,exabgp,frr-script,bird-script,keepalived --out out/compare-$(STAMP)
 compare: lab-ready
-	bin/recuse-lab $(COMPARE)
-	bin/recuse-lab $(COMPARE) --tuned
+	@status=0; for tuned in "" --tuned; do bin/recuse-lab $(COMPARE) $$tuned || status=$$?; done; exit $$status
 
 lab-ready: deps bin/recuse bin/recuse-authority bin/recuse-lab
 

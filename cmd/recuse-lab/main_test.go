@@ -66,6 +66,12 @@ func TestUsage(t *testing.T) {
 		{"load 127.0.0.1 --source here", "must be an address of this box"},
 		{"load 1.1.1.1 1.1.1.2 1.1.1.3 1.1.1.4 1.1.1.5", "at most 4"},
 		{"up --design baseline,relay", "up raises one network, not 2"},
+		{"run --adguard-home /bin/true", "--adguard-home: is for --backend incus"},
+		{"up --emulate", "--emulate: is for --backend incus"},
+		{"run --backend incus --real-router routeros", "--real-router and --uplink: one needs the other"},
+		{"up --backend incus --uplink lan=eth1", "--real-router and --uplink: one needs the other"},
+		{"run --backend incus --real-router cisco --uplink lan=eth1", `--real-router: "cisco": must be one of `},
+		{"run --backend incus --uplink lan", "lan must be formatted as key=value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
@@ -141,6 +147,15 @@ func TestSetups(t *testing.T) {
 		layouts: []string{"routed"}, resorts: []string{"none"}, stubs: []string{usualStub}, backend: namespaces}
 	if got := id(scenario.All()[0], usual.setups()[0], 2); got != "steady_anycast_recuse_frr_2" {
 		t.Errorf("unexpected name %q", got)
+	}
+}
+
+// TestRealRouter shows that a real router stands for each that was chosen.
+func TestRealRouter(t *testing.T) {
+	i := incusFlags{router: "routeros"}
+	got := i.on([]result.Setup{{Router: "frr"}, {Router: "bird"}})
+	if diff := cmp.Diff([]result.Setup{{Router: "routeros"}}, got); diff != "" {
+		t.Errorf("unexpected setups (-want +got):\n%s", diff)
 	}
 }
 
@@ -255,7 +270,7 @@ func TestStanding(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: labs are listed where root writes")
 	}
-	fall, err := stand(standing{PID: os.Getpid(), Hosts: map[string]string{"n2": "b", "n1": "a"}})
+	fall, err := stand(standing{PID: os.Getpid(), Hosts: map[string][]string{"n2": {"b"}, "n1": {"a"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

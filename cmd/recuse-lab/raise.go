@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -24,6 +25,8 @@ type box struct {
 	nodes   int
 	bare    bool // a flat network without the kernel settings that `recuse peering` writes
 	keep    bool
+
+	incusFlags
 }
 
 // backends raise a setup, by name.
@@ -55,20 +58,6 @@ func raiseNamespaces(ctx context.Context, b box, s result.Setup, n scenario.Need
 	return netns.New(ctx, o)
 }
 
-// raiseIncus raises it in containers of Incus, which has one design.
-func raiseIncus(ctx context.Context, b box, s result.Setup, n scenario.Needs) (bench.Bench, error) {
-	for _, only := range []struct{ value, can, what string }{
-		{s.Design, netns.Anycast, "design"}, {s.Agent, agentRecuse, "agent"}, {s.Router, topology.FRR, "router"},
-		{s.Layout, topology.Routed, "layout"}, {s.LastResort, topology.None, "last resort"},
-	} {
-		if only.value != only.can {
-			return nil, fmt.Errorf("%s %s: %w: Incus has %s only", only.what, only.value, bench.ErrUnsupported, only.can)
-		}
-	}
-	return incus.New(ctx, incus.Options{Recuse: b.recuse, Nodes: b.nodes, Clients: max(b.clients, n.Clients),
-		Tuned: s.Tuned, ServeStale: n.ServeStale, MaxTTL: n.MaxTTL})
-}
-
 // missing says what this box lacks for the setups, and how to get it, before
 // anything is raised.
 func (b box) missing(setups []result.Setup) error {
@@ -80,7 +69,7 @@ func (b box) missing(setups []result.Setup) error {
 	}
 	for _, s := range setups {
 		if s.Backend == containers {
-			if err := incus.Missing(); err != nil {
+			if err := errors.Join(incus.Missing(), b.options(s, scenario.Needs{}).Check()); err != nil {
 				return err
 			}
 			continue

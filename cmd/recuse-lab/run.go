@@ -81,11 +81,12 @@ func (b *box) flags(c *cobra.Command) {
 	f.IntVar(&b.nodes, "nodes", 3, "how many nodes serve")
 	f.BoolVar(&b.bare, "without-peering-settings", false, "in the layout flat, without the kernel settings that `recuse peering` writes")
 	f.BoolVar(&b.keep, "keep", false, "leave the run directories in /run/recuse-lab behind")
+	b.incusFlags.flags(f)
 }
 
 // check refuses what cannot be.
 func (r *runFlags) check() error {
-	if err := r.choices.check(); err != nil {
+	if err := errors.Join(r.choices.check(), r.incusFlags.check(r.backend)); err != nil {
 		return err
 	}
 	if err := known("transport", r.transport, transports()); err != nil {
@@ -117,7 +118,7 @@ func (r *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	setups := r.setups()
+	setups := r.on(r.setups())
 	if err := r.missing(setups); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"recuse/lab/bench"
 	"recuse/lab/result"
+	"recuse/lab/topology"
 )
 
 // standingDir holds a file for each lab that `up` raised. Who raised it holds
@@ -21,9 +24,31 @@ const standingDir = "/run/recuse-lab/up"
 
 // standing is a lab that `up` raised.
 type standing struct {
-	PID   int               `json:"pid"`
-	Setup result.Setup      `json:"setup"`
-	Hosts map[string]string `json:"hosts"` // namespace of each host by its short name
+	PID   int                 `json:"pid"`
+	Setup result.Setup        `json:"setup"`
+	Hosts map[string][]string `json:"hosts"` // what enters each host, by its short name: a command goes after it
+}
+
+// inside is a bench that has hosts which are no namespaces of this process.
+type inside interface {
+	// Inside is what enters each, by its short name.
+	Inside() map[string][]string
+}
+
+// hostsOf are the hosts of the bench that this process has raised.
+func hostsOf(b bench.Bench) (map[string][]string, error) {
+	spaces, err := topology.NamespacesOf(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	hosts := map[string][]string{}
+	for name, space := range spaces {
+		hosts[name] = []string{"ip", "netns", "exec", space}
+	}
+	if b, ok := b.(inside); ok {
+		maps.Copy(hosts, b.Inside())
+	}
+	return hosts, nil
 }
 
 // names are the hosts' names, sorted.

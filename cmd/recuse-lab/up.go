@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -56,10 +54,10 @@ func upCommand() *cobra.Command {
 // run raises the one setup that was chosen.
 func (u *upFlags) run(c *cobra.Command) error {
 	u.stubs = []string{usualStub}
-	if err := u.check(); err != nil {
+	if err := errors.Join(u.choices.check(), u.incusFlags.check(u.backend)); err != nil {
 		return err
 	}
-	setups := u.setups()
+	setups := u.on(u.setups())
 	if len(setups) != 1 {
 		return fmt.Errorf("%w: up raises one network, not %d: give one value to each flag", errUsage, len(setups))
 	}
@@ -87,7 +85,7 @@ func (u *upFlags) hold(c *cobra.Command, s result.Setup) (err error) {
 	if err := b.Ready(ctx); err != nil {
 		return err
 	}
-	hosts, err := topology.NamespacesOf(os.Getpid())
+	hosts, err := hostsOf(b)
 	if err != nil {
 		return err
 	}
@@ -121,12 +119,27 @@ clients ask: %s
 hosts:       %s
 
   recuse-lab shell n1                                  a shell on a host
-  recuse-lab shell n1 -- recuse status -c %s
-  recuse-lab shell client -- recuse-lab load %s  questions from a client
+%s  recuse-lab shell client -- recuse-lab load %s  questions from a client
   recuse-lab down                                      ends it, as Ctrl-C here does
 
 `, s.Design, s.Router, s.Agent, s.Layout, s.LastResort, up.PID, strings.Join(servers, ", then "),
-		strings.Join(up.names(), " "), filepath.Join(topology.DirOf(up.Hosts["n1"]), topology.ConfigFile), strings.Join(servers, " "))
+		strings.Join(up.names(), " "), askAgent(s), strings.Join(servers, " "))
+}
+
+// askAgent is the line that says how a node's agent is asked, if it is ours.
+func askAgent(s result.Setup) string {
+	if s.Agent != agentRecuse {
+		return ""
+	}
+	ask := "recuse status"
+	if s.Backend == namespaces {
+		spaces, err := topology.NamespacesOf(os.Getpid())
+		if err != nil {
+			return ""
+		}
+		ask += " -c " + filepath.Join(topology.DirOf(spaces["n1"]), topology.ConfigFile)
+	}
+	return "  recuse-lab shell n1 -- " + ask + "\n"
 }
 
 // detach starts this program again, in a session of its own, and waits until
@@ -186,130 +199,4 @@ func await(ctx context.Context, out io.Writer, cmd *exec.Cmd, ready *os.File, lo
 	}
 	_, err = out.Write(text)
 	return err
-}
-
-// downCommand ends what up raised.
-func downCommand() *cobra.Command {
-	var pid int
-	var all bool
-	c := &cobra.Command{
-		Use:   "down",
-		Short: "take down what `recuse-lab up` raised",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			labs, err := allStanding()
-			if err != nil {
-				return err
-			}
-			if !all {
-				one, err := oneStanding(pid)
-				if err != nil {
-					return err
-				}
-				labs = []standing{one}
-			}
-			for _, s := range labs {
-				if err := s.end(c.Context()); err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "down: the lab of process %d\n", s.PID)
-			}
-			return nil
-		},
-	}
-	c.Flags().IntVar(&pid, "pid", 0, "process of the lab, if several are up")
-	c.Flags().BoolVar(&all, "all", false, "every lab that is up")
-	return c
-}
-
-// How long a lab may take to go, and how often it is looked at.
-const (
-	downWithin = 60 * time.Second
-	downLook   = 50 * time.Millisecond
-)
-
-// end asks the lab's process to end and waits until its lab is gone.
-func (s standing) end(ctx context.Context) error {
-	if err := syscall.Kill(s.PID, syscall.SIGTERM); err != nil {
-		return fmt.Errorf("failed to end process %d: %w", s.PID, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, downWithin)
-	defer cancel()
-	tick := time.NewTicker(downLook)
-	defer tick.Stop()
-	for {
-		left, err := topology.NamespacesOf(s.PID)
-		if err != nil {
-			return err
-		}
-		if len(left) == 0 {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the lab of process %d is not gone after %s", s.PID, downWithin)
-		}
-	}
-}
-
-// shellCommand runs a shell, or a command, on a host of a lab that is up.
-func shellCommand() *cobra.Command {
-	var pid int
-	c := &cobra.Command{
-		Use:   "shell HOST [-- COMMAND...]",
-		Short: "open a shell on a host of what `recuse-lab up` raised, or run a command there",
-		Example: `  recuse-lab shell n1
-  recuse-lab shell r1 -- vtysh -c 'show bgp summary'`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			lab, err := oneStanding(pid)
-			if err != nil {
-				return err
-			}
-			space, ok := lab.Hosts[args[0]]
-			if !ok {
-				return fmt.Errorf("%w: host %q: must be one of %s", errUsage, args[0], join(lab.names()))
-			}
-			return enter(c, lab, args[0], space, args[1:])
-		},
-	}
-	c.Flags().IntVar(&pid, "pid", 0, "process of the lab, if several are up")
-	return c
-}
-
-// enter runs a command in a namespace; its exit code is ours.
-func enter(c *cobra.Command, lab standing, host, space string, command []string) error {
-	if len(command) == 0 {
-		shell := os.Getenv("SHELL")
-		if shell == "" {
-			shell = "/bin/sh"
-		}
-		command = []string{shell}
-	}
-	cmd := exec.Command("ip", append([]string{"netns", "exec", space}, command...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.OutOrStdout(), c.ErrOrStderr()
-	cmd.Env = append(os.Environ(), lab.environment(host)...)
-	// The shell gets the terminal's signals by itself.
-	signal.Ignore(syscall.SIGINT)
-	defer signal.Reset(syscall.SIGINT)
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exitCode(max(exit.ExitCode(), 1))
-	}
-	if err != nil {
-		return fmt.Errorf("failed to run %s on %s: %w", command[0], host, err)
-	}
-	return nil
-}
-
-// environment tells a shell where it is: its prompt, our programs, and the
-// configuration and control sockets of the host's own daemons.
-func (s standing) environment(host string) []string {
-	env := []string{"PS1=" + host + "# "}
-	if self, err := os.Executable(); err == nil {
-		env = append(env, "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"))
-	}
-	return env
 }

@@ -111,6 +111,18 @@ func (b *network) Clients() int { return b.options.Clients }
 // Nodes are the nodes, one that was added included.
 func (b *network) Nodes() []bench.Node { return bench.All(b.nodes) }
 
+// Inside is what enters each container, by the name of its host.
+func (b *network) Inside() map[string][]string {
+	into := map[string][]string{}
+	for _, n := range b.nodes {
+		into[n.box.name] = n.box.inside()
+	}
+	if r, ok := b.router.(*router); ok {
+		into[r.box.name] = r.box.inside()
+	}
+	return into
+}
+
 // Router is the router.
 func (b *network) Router() bench.Router { return b.router }
 

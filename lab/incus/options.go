@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"recuse/lab/topology"
@@ -60,6 +61,12 @@ var debian = map[string]struct {
 	"arm64": {"arm64", "aarch64", elf.EM_AARCH64},
 }
 
+// Check refuses what New would, before anything is made.
+func (o Options) Check() error {
+	_, err := o.withDefaults()
+	return err
+}
+
 // withDefaults fills in what was left out and refuses what cannot be.
 func (o Options) withDefaults() (Options, error) {
 	for _, d := range []struct {
@@ -104,6 +111,11 @@ func (o Options) uplinks() error {
 			return errors.New("router: another than FRR needs uplinks that lead to it")
 		}
 		return nil
+	}
+	for network := range o.Uplinks {
+		if !slices.Contains(topology.RouterPorts, network) {
+			return fmt.Errorf("uplinks: %s: is no network of the lab: they are %v", network, topology.RouterPorts)
+		}
 	}
 	for _, network := range topology.RouterPorts {
 		if o.Uplinks[network] == "" {

@@ -40,6 +40,10 @@ func TestOptions(t *testing.T) {
 		{"no unit", Options{Recuse: self, Unit: "none.service"}, "failed to find the unit"},
 		{"no binary", Options{Recuse: "none", Unit: unit}, "failed to read program"},
 		{"wrong AdGuard Home", Options{Recuse: self, Unit: unit, AdGuardHome: unit}, "failed to read program"},
+		{"uplink left out", Options{Recuse: self, Unit: unit, Uplinks: map[string]string{"lan": "eth1", "wan": "eth2"}},
+			"uplinks: clients: must name an interface"},
+		{"uplink of nowhere", Options{Recuse: self, Unit: unit, Uplinks: map[string]string{"lna": "eth1"}}, "uplinks: lna: is no network"},
+		{"routes without a router", Options{Recuse: self, Unit: unit, Routes: "true"}, "needs uplinks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o, err := c.o.withDefaults()
