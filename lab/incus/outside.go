@@ -31,12 +31,10 @@ func (r *outside) raise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(r.bench.options.Cache, "router-"+r.bench.options.Router+".conf")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(r.configuration(), []byte(text), 0o644); err != nil {
 		return fmt.Errorf("failed to write the router's configuration: %w", err)
 	}
-	r.bench.options.Log.Info("the router needs this configuration and these addresses", "path", path,
-		"addresses", topology.RouterAddresses())
+	r.bench.options.Log.Info(r.needs())
 	for network, device := range r.bench.options.Uplinks {
 		if err := r.bench.site.Uplink(ctx, network, device); err != nil {
 			return err
@@ -45,13 +43,23 @@ func (r *outside) raise(ctx context.Context) error {
 	return nil
 }
 
+// configuration is the file that the router's is written to.
+func (r *outside) configuration() string {
+	return filepath.Join(r.bench.options.Cache, "router-"+r.bench.options.Router+".conf")
+}
+
+// needs says what the lab cannot do on somebody else's router.
+func (r *outside) needs() string {
+	return fmt.Sprintf("the router needs the configuration in %s and the addresses %v", r.configuration(), topology.RouterAddresses())
+}
+
 // leave leaves the router as it is.
 func (*outside) leave() error { return nil }
 
 // ready waits until every node announces by its own word, BFD is up and the
 // router has its routes.
 func (r *outside) ready(ctx context.Context) error {
-	return topology.WaitFor(ctx, "all nodes behind the router", func() (bool, string) {
+	err := topology.WaitFor(ctx, "all nodes behind the router", func() (bool, string) {
 		for _, n := range r.bench.nodes {
 			if ok, saw := n.announces(ctx, true); !ok {
 				return false, n.box.name + ": " + saw
@@ -60,6 +68,10 @@ func (r *outside) ready(ctx context.Context) error {
 		hops, err := r.NextHops(ctx)
 		return err == nil && len(hops) == len(r.bench.nodes), fmt.Sprint(hops, err)
 	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.needs(), err)
+	}
+	return nil
 }
 
 // settings is the report's line.
