@@ -8,8 +8,9 @@ const (
 	overFloor = 50 * time.Millisecond
 	// overFactor times the healthy median is late.
 	overFactor = 10
-	// baselineMin is how many healthy samples make a baseline.
-	baselineMin = 10
+	// baselineMin is how many healthy samples make a baseline. It is not above
+	// the default of rise, so that a server which serves can be found late.
+	baselineMin = 5
 )
 
 // autoOver returns the threshold of lateness for a healthy median: ten times
@@ -34,11 +35,12 @@ type baseline struct {
 	mid  time.Duration // the median of what was seen
 }
 
-// learn takes a result in if it is healthy: passed, in time, at level OK. A late
-// one is evidence against the server, and learned it would excuse itself: fast
-// probes of a suspicion are many, and a young baseline is small.
+// learn takes a result in if it is healthy: passed, in time, at level OK or on
+// the way there from a start. A late one is evidence against the server, and
+// learned it would excuse itself: fast probes of a suspicion are many, and a young
+// baseline is small. So would one on the way back from a failure.
 func (b *baseline) learn(level Level, res Result) {
-	if level == OK && res.Cause == Passed && !res.Late {
+	if (level == OK || level == Unknown) && res.Cause == Passed && !res.Late {
 		b.seen.add(res.RTT())
 		b.mid = b.seen.stats().P50
 	}

@@ -28,13 +28,15 @@ func TestAutoOver(t *testing.T) {
 	}
 }
 
-// TestBaseline proves that only passes at ok that are in time are learned, and that a few of
-// them are no baseline.
+// TestBaseline proves that only passes are learned that are in time and not on
+// the way back from a failure, and that a few of them are no baseline.
 func TestBaseline(t *testing.T) {
 	took := func(c Cause, d time.Duration) Result { return Result{Sent: epoch, Done: epoch.Add(d), Cause: c} }
 	var b baseline
 	for range baselineMin {
-		b.learn(Unknown, took(Passed, time.Hour))
+		b.learn(Dead, took(Passed, time.Hour))
+		b.learn(Slow, took(Passed, time.Hour))
+		b.learn(Unknown, took(Unmade, time.Hour))
 		b.learn(Sick, took(Passed, time.Hour))
 		b.learn(OK, took(Silent, time.Hour))
 		b.learn(OK, took(Wrong, time.Hour))
@@ -46,7 +48,7 @@ func TestBaseline(t *testing.T) {
 		if got := b.median(); got != 0 {
 			t.Fatalf("median %v after %d samples", got, i)
 		}
-		b.learn(OK, took(Passed, time.Second))
+		b.learn([]Level{OK, Unknown}[i%2], took(Passed, time.Second))
 	}
 	if got := b.median(); got != time.Second {
 		t.Errorf("median %v, want 1s", got)

@@ -43,8 +43,10 @@ func newSearch(c Check, p Prober) search {
 // one is: a probe is late or the silence after one lasts. A refusal needs none.
 func (s *run) lookDue() (time.Time, bool) {
 	l := &s.search
-	silent := s.lateOut() || !s.verdict.row.silent.IsZero() && s.verdict.row.refused == 0
-	if len(l.signs) == 0 || l.ticket != nil || !silent {
+	// Of one that is known to be late, only what stays out altogether is news.
+	late := s.verdict.Level != Slow && s.lateOut()
+	silent := !s.verdict.row.silent.IsZero() && s.verdict.row.refused == 0
+	if len(l.signs) == 0 || l.ticket != nil || !late && !silent {
 		return time.Time{}, false
 	}
 	return l.vigil.next(s.verdict.LastLife, s.verdict.Level == Dead), true

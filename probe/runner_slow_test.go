@@ -167,6 +167,23 @@ func TestRunnerSlowStart(t *testing.T) {
 	})
 }
 
+// TestRunnerSlowAtOnce proves that one which is late as soon as it serves is
+// found so: the answers that made it ok are its baseline.
+func TestRunnerSlowAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{serve: passes}
+		h := start(t, defaults(), f, NewBudget())
+		defer h.end(t)
+		h.await(OK)
+		begin := time.Now()
+		f.become(takes(200 * time.Millisecond))
+		_, when := h.await(Slow)
+		if got := when.Sub(begin); got > 2500*time.Millisecond {
+			t.Errorf("slow after %v, want at most 2.5s", got)
+		}
+	})
+}
+
 // TestRunnerShare proves what becomes of a server that gives a share of the
 // answers wrongly, a failure here and there.
 func TestRunnerShare(t *testing.T) {

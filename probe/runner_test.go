@@ -232,8 +232,8 @@ func TestRunnerRise(t *testing.T) {
 	})
 }
 
-// TestRunnerClear proves that one slow answer costs some fast probes and then
-// the old pace, not more.
+// TestRunnerClear proves that one slow answer costs one fast probe, a closer
+// look at watchPace until it weighs nothing any more, and then the old pace.
 func TestRunnerClear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{serve: passes}
@@ -247,7 +247,7 @@ func TestRunnerClear(t *testing.T) {
 		f.become(passes)
 		time.Sleep(4 * time.Second)
 		got := f.times(begin)[before:]
-		want := []time.Duration{500, 600, 1600, 2600, 3600, 4600}
+		want := []time.Duration{500, 600, 750, 900, 1050, 1200, 1350, 1500, 2500, 3500, 4500, 5500}
 		if len(got) != len(want)-1 {
 			t.Fatalf("probes left at %v", got)
 		}
