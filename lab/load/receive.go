@@ -9,22 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll waits for sockets to become readable, at most so long. A wait that
-// takes no time does not bother Go's scheduler.
+// pollMost is the longest wait in the kernel: Go's scheduler does not know of it,
+// and its garbage collector may wait for the end.
+const pollMost = time.Millisecond
+
+// poll waits for sockets to become readable, at most so long. It does so behind
+// the back of Go's scheduler, which would give the thread's processor away, and
+// have it wait for another afterwards that a thread may hold which does not run.
 func (s *sockets) poll(d time.Duration) int {
-	events, size := unsafe.Pointer(&s.events[0]), uintptr(len(s.events))
-	if d <= 0 {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(s.epoll), uintptr(events), size, 0, 0, 0)
-		if errno != 0 {
-			return 0
-		}
-		return int(n)
-	}
 	// epoll_pwait2 (Linux 5.11) counts in nanoseconds where the others count in
 	// milliseconds.
-	timeout := unix.NsecToTimespec(int64(d))
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(s.epoll), uintptr(events), size,
-		uintptr(unsafe.Pointer(&timeout)), 0, 0)
+	timeout := unix.NsecToTimespec(int64(min(max(d, 0), pollMost)))
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(s.epoll), uintptr(unsafe.Pointer(&s.events[0])),
+		uintptr(len(s.events)), uintptr(unsafe.Pointer(&timeout)), 0, 0)
 	if errno != 0 {
 		return 0 // EINTR
 	}

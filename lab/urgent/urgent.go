@@ -13,14 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// niceness is that of urgent threads. They are not real-time ones: Go's threads
-// spin for what others of them hold, and a new thread is an ordinary one until it
-// is looked for, so as many spinning real-time threads as the box has cores keep
-// it from running. That stopped this process for nearly a second at a time, which
-// is when the kernel's real-time throttling lets ordinary threads have a little,
-// and two such processes held a box for a quarter of an hour. A nice thread is
-// let run by any other in the end.
+// niceness is that of urgent threads. They are not all real-time ones: Go's
+// threads spin for what others of them hold, and a new thread is an ordinary one
+// until it is looked for, so as many spinning real-time threads as the box has
+// cores keep it from running. That stopped this process for nearly a second at a
+// time, which is when the kernel's real-time throttling lets ordinary threads have
+// a little, and two such processes held a box for a quarter of an hour. A nice
+// thread is let run by any other in the end. It goes before those of its own
+// session; sessions share the box evenly (autogroups, sched(7)).
 const niceness = -20
+
+// priority is that of the one real-time thread, the least.
+const priority = 1
 
 // slice is what an urgent thread wants to run for at a time: who wants less is let
 // run sooner (Linux 6.12; older kernels do not look at it).
@@ -76,12 +80,17 @@ func calm() {
 	runtime.GOMAXPROCS(s.processors)
 }
 
-// Thread makes the calling thread urgent at once, and its waits end when they
-// are over and not up to 50 us later. The goroutine must be locked to it for
-// good.
+// Thread makes the calling thread a real-time one, before all ordinary ones of
+// the box, and its waits end when they are over and not up to 50 us later. Where
+// that is not allowed it is as urgent as the others. The goroutine must be locked
+// to it for good, and there should be one of them.
 func Thread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	schedule(0, true)
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: priority,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	if unix.SchedSetAttr(0, &a, 0) != nil {
+		schedule(0, true)
+	}
 }
 
 // spare makes Go have some threads in hand, so that none that is not urgent yet
@@ -119,7 +128,7 @@ func stay(stop, done chan struct{}) {
 // hurry makes the threads urgent that are not.
 func hurry() {
 	for _, tid := range threads() {
-		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Nice != niceness {
+		if a, err := unix.SchedGetAttr(tid, 0); err == nil && a.Policy == unix.SCHED_NORMAL && a.Nice != niceness {
 			schedule(tid, true)
 		}
 	}

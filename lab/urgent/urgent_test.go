@@ -96,8 +96,8 @@ func moreThreads(n int) (release func()) {
 	}
 }
 
-// TestThread makes one thread urgent by itself, and no more urgent than the
-// others are.
+// TestThread makes one thread a real-time one, which it stays beside the others
+// that are looked for, and whose children are ordinary.
 func TestThread(t *testing.T) {
 	need(t)
 	done := make(chan struct{})
@@ -105,11 +105,16 @@ func TestThread(t *testing.T) {
 		defer close(done)
 		runtime.LockOSThread() // not given back: the thread ends
 		Thread()
-		if a, err := unix.SchedGetAttr(0, 0); err != nil || a.Policy != unix.SCHED_NORMAL || a.Nice != niceness {
+		hurry()
+		if a, err := unix.SchedGetAttr(0, 0); err != nil || a.Policy != unix.SCHED_RR || a.Priority != priority {
 			t.Errorf("scheduled as %+v, %v", a, err)
 		}
-		if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack != 1 {
-			t.Errorf("timer slack of %d ns, %v; want 1", slack, err)
+		out, err := exec.Command("sh", "-c", "cut -d' ' -f19,41 /proc/self/stat").Output()
+		if got := strings.TrimSpace(string(out)); err != nil || got != "0 0" {
+			t.Errorf("a child's niceness and policy are %q, %v; want 0 0, an ordinary one's", got, err)
+		}
+		if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack > 1 {
+			t.Errorf("timer slack of %d ns, %v; want 1, or none as real-time threads have it", slack, err)
 		}
 	}()
 	<-done
