@@ -68,7 +68,7 @@ setup is left out, with the reason); 3 if a run is void or an error ended it;
 	f.Float64Var(&r.rate, "rate", 100, "questions a second of all clients together")
 	f.IntVar(&r.jobs, "jobs", 1, "how many networks at once; they disturb each other's times a little")
 	f.IntVar(&r.repeat, "repeat", 1, "how many runs of each")
-	f.IntVar(&r.again, "again", 2, "how often a run is made anew if the box was too busy for the generator")
+	f.IntVar(&r.again, "again", 4, "how often a run is made anew if the box was too busy for the generator")
 	f.StringVar(&r.transport, "transport", string(load.UDP), "how clients reach their servers, where the scenario leaves it open: "+join(transports()))
 	return c
 }
