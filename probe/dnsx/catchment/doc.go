@@ -5,6 +5,6 @@
 // asked first from then on. The order among those stays the same, so that a
 // node that tells itself in two ways is always known by the same one.
 //
-// The asking is in survey.go, its pace in pace.go; the counting, in report.go,
-// is pure.
+// Who asks is in survey.go, what one source port asks in flow.go, and its pace in
+// pace.go; the counting, in report.go, is pure.
 package catchment
