@@ -19,6 +19,7 @@ const module = "recuse/"
 var mayImport = map[string][]string{
 	"probe":                {},
 	"probe/dnsx":           {"probe"},
+	"probe/dnsx/catchment": {"probe", "probe/dnsx"},
 	"probe/conn":           {"probe"},
 	"probe/script":         {"probe"},
 	"probe/tripwire":       {},

@@ -150,6 +150,11 @@ func recuse(t testing.TB) string {
 	return filepath.Join(built.dir, "recuse")
 }
 
+// host is what programs run on.
+type host interface {
+	Run(ctx context.Context, argv ...string) (string, error)
+}
+
 // command runs recuse on a node. It returns the exit code and all output; a
 // program that does not end by itself within patience fails the test.
 func command(t testing.TB, n *topology.Node, args ...string) (code int, out string) {
@@ -157,12 +162,12 @@ func command(t testing.TB, n *topology.Node, args ...string) (code int, out stri
 	return program(t, n, append([]string{recuse(t)}, args...)...)
 }
 
-// program runs a program on a node.
-func program(t testing.TB, n *topology.Node, argv ...string) (code int, out string) {
+// program runs a program on a host.
+func program(t testing.TB, h host, argv ...string) (code int, out string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	out, err := n.Run(ctx, argv...)
+	out, err := h.Run(ctx, argv...)
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

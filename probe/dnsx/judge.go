@@ -84,10 +84,17 @@ func (q query) valued(rr dns.RR) bool {
 	case *dns.AAAA:
 		return sameAddr(q.Answer, rr.AAAA)
 	case *dns.TXT:
-		return strings.Join(rr.Txt, "") == q.Answer
+		return dataOf(rr) == q.Answer
 	}
-	data := strings.TrimPrefix(rr.String(), rr.Header().String())
-	return strings.EqualFold(strings.TrimSuffix(data, "."), strings.TrimSuffix(q.Answer, "."))
+	return strings.EqualFold(strings.TrimSuffix(dataOf(rr), "."), strings.TrimSuffix(q.Answer, "."))
+}
+
+// dataOf returns a record's data as text, the strings of a TXT record as one.
+func dataOf(rr dns.RR) string {
+	if txt, ok := rr.(*dns.TXT); ok {
+		return strings.Join(txt.Txt, "")
+	}
+	return strings.TrimPrefix(rr.String(), rr.Header().String())
 }
 
 // sameAddr tells whether text is the address that a record holds.

@@ -18,7 +18,7 @@ func answer(q query, rcode int, answers, authority []string, ede ...uint16) *dns
 	}
 	m.Response, m.Rcode, m.Extra = true, rcode, nil
 	for _, text := range answers {
-		m.Answer = append(m.Answer, record(q.name+" "+text))
+		m.Answer = append(m.Answer, record(q.question.Name+" "+text))
 	}
 	for _, text := range authority {
 		m.Ns = append(m.Ns, record(text))

@@ -22,10 +22,11 @@ const headerSize = 12
 // query is one question as it leaves, with the rules for its answer.
 type query struct {
 	Config
-	id   uint16
-	name string // the whole name, its fresh part filled in
-	wire []byte
-	any  bool // whatever comes back is an answer
+	id       uint16
+	question dns.Question // its fresh part filled in
+	wire     []byte
+	any      bool                   // whatever comes back is an answer
+	look     func(*dns.Msg) finding // judges an answer in place of the Config
 }
 
 // newQuery returns a query with a fresh id and a fresh name.
@@ -36,19 +37,18 @@ func newQuery(c Config) (query, error) {
 	}
 	m := new(dns.Msg)
 	m.SetQuestion(name, c.Type)
+	m.SetEdns0(ednsSize, false)
 	return pack(c, m)
 }
 
-// pack returns the query that asks m's question with a fresh id.
+// pack returns the query that asks what m does with a fresh id.
 func pack(c Config, m *dns.Msg) (query, error) {
-	name := m.Question[0].Name
 	m.Id = uint16(rand.Uint32()) // ChaCha8, seeded by the kernel for each process
-	m.SetEdns0(ednsSize, false)
 	wire, err := m.Pack()
 	if err != nil {
-		return query{}, fmt.Errorf("failed to write the query for %s: %w", name, err)
+		return query{}, fmt.Errorf("failed to write the query for %s: %w", m.Question[0].Name, err)
 	}
-	return query{Config: c, id: m.Id, name: name, wire: wire}, nil
+	return query{Config: c, id: m.Id, question: m.Question[0], wire: wire}, nil
 }
 
 // read tells whether a message that came from an address answers the query,
@@ -73,6 +73,9 @@ func (q query) read(raw []byte, from netip.AddrPort) (finding, bool) {
 		// answers from an address that a client would not take.
 		return wrong(elsewhere(from, q.Server.Addr)), len(m.Question) == 1
 	}
+	if q.look != nil {
+		return q.look(&m), true
+	}
 	return q.judge(&m), true
 }
 
@@ -88,9 +91,9 @@ func (q query) questioned(m *dns.Msg) bool {
 	if len(m.Question) == 0 {
 		return true
 	}
-	got := m.Question[0]
-	return len(m.Question) == 1 && got.Qtype == q.Type && got.Qclass == dns.ClassINET &&
-		strings.EqualFold(got.Name, q.name)
+	got, want := m.Question[0], q.question
+	return len(m.Question) == 1 && got.Qtype == want.Qtype && got.Qclass == want.Qclass &&
+		strings.EqualFold(got.Name, want.Name)
 }
 
 // elsewhere says that an answer came from another address than was asked.

@@ -94,7 +94,7 @@ func TestReadMalformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cut := range []int{headerSize + 1, len(q.name) + headerSize, len(raw) - 1} {
+	for _, cut := range []int{headerSize + 1, len(q.question.Name) + headerSize, len(raw) - 1} {
 		if got, ok := q.read(raw[:cut], q.Server.Addr); !ok || got != wrong("malformed answer") {
 			t.Errorf("cut at %d: got %+v, match %v", cut, got, ok)
 		}
@@ -117,12 +117,12 @@ func TestReadMalformed(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	q := query{
 		Config: Config{Server: loopback, Type: dns.TypeA, SOA: "lan.", Answer: "10.1.1.236"},
-		id:     0x4242, name: "0123456789abcdef.lan.",
+		id:     0x4242,
 	}
 	q.Rcodes = []int{dns.RcodeSuccess}
 	m := new(dns.Msg)
-	m.SetQuestion(q.name, q.Type)
-	m.Id = q.id
+	m.SetQuestion("0123456789abcdef.lan.", q.Type)
+	m.Id, q.question = q.id, m.Question[0]
 	q.wire, _ = m.Pack()
 	for _, answers := range [][]string{nil, {"A 10.1.1.236"}, {"CNAME nas.lan.", "TXT a b"}} {
 		raw, err := answer(q, dns.RcodeSuccess, answers, soa("lan."), 3, 29).Pack()

@@ -63,14 +63,22 @@ func parseAlive(texts []string) ([]plain, error) {
 	return list, nil
 }
 
-// query returns the question as it leaves. One for the root does not ask for
-// recursion: every resolver has the root in it and needs to ask nobody.
+// query returns the question as it leaves.
 func (q plain) query(c Config) (query, error) {
-	m := new(dns.Msg)
-	m.SetQuestion(q.name, q.kind)
-	m.Question[0].Qclass = q.class
-	m.RecursionDesired = q.name != "."
+	m := q.message(q.name)
+	m.SetEdns0(ednsSize, false)
 	return pack(c, m)
+}
+
+// message returns the question, for a name that may be the fresh form of its
+// own. One for the root does not ask for recursion: every resolver has the root
+// in it and needs to ask nobody.
+func (q plain) message(name string) *dns.Msg {
+	m := new(dns.Msg)
+	m.SetQuestion(name, q.kind)
+	m.Question[0].Qclass = q.class
+	m.RecursionDesired = name != "."
+	return m
 }
 
 var (
