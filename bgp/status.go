@@ -34,7 +34,7 @@ func (p *peer) begin(s *session) {
 	p.current, p.given, p.drift = s, make(tally), ""
 	p.admitted, p.agreed = false, terms{}
 	p.seen, p.heardAt = newView(p.self), time.Time{}
-	p.state.EndOfRIB = time.Time{}
+	p.state.EndOfRIB, p.state.Unmarked = time.Time{}, false
 }
 
 // end makes no session count; its late events are ignored from here on.
@@ -136,6 +136,9 @@ func (p *peer) heard(s *session, o open, msg []byte) {
 	changed, marked := p.seen.received(r, err != nil)
 	changed = changed || marked && !p.state.Marked
 	p.state.Marked = p.state.Marked || marked
+	if err == nil && p.given.named(r) && p.state.Unmarked == marked {
+		p.state.Unmarked, changed = !marked, true
+	}
 	p.heardAt = now
 	if p.state.EndOfRIB.IsZero() && p.seen.ended(o) {
 		p.state.EndOfRIB, changed = now, true
