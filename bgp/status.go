@@ -21,6 +21,7 @@ func (p *peer) bgpState() PeerState {
 	st.State = p.stage.String()
 	if p.stage == Established {
 		st.Sent, st.Seen, st.Gone = p.given.prefixes(), p.seen.seen(), p.seen.gone()
+		st.Unmarked = p.seen.unmarked(p.given)
 	} else {
 		st.EndOfRIB = time.Time{}
 	}
@@ -34,7 +35,7 @@ func (p *peer) begin(s *session) {
 	p.current, p.given, p.drift = s, make(tally), ""
 	p.admitted, p.agreed = false, terms{}
 	p.seen, p.heardAt = newView(p.self), time.Time{}
-	p.state.EndOfRIB, p.state.Unmarked = time.Time{}, false
+	p.state.EndOfRIB = time.Time{}
 }
 
 // end makes no session count; its late events are ignored from here on.
@@ -136,9 +137,6 @@ func (p *peer) heard(s *session, o open, msg []byte) {
 	changed, marked := p.seen.received(r, err != nil)
 	changed = changed || marked && !p.state.Marked
 	p.state.Marked = p.state.Marked || marked
-	if err == nil && p.given.named(r) && p.state.Unmarked == marked {
-		p.state.Unmarked, changed = !marked, true
-	}
 	p.heardAt = now
 	if p.state.EndOfRIB.IsZero() && p.seen.ended(o) {
 		p.state.EndOfRIB, changed = now, true

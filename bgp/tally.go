@@ -28,15 +28,6 @@ func (t tally) sent(r reading) bool {
 	return changed
 }
 
-// named tells whether an UPDATE of the router announces a prefix that it holds
-// from us.
-func (t tally) named(r reading) bool {
-	return slices.ContainsFunc(r.announced, func(n nlri) bool {
-		_, ok := t[n.Prefix]
-		return ok
-	})
-}
-
 // minus returns what is in t and not in o, sorted.
 func (t tally) minus(o tally) []netip.Prefix {
 	left := make(tally)
