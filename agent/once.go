@@ -76,7 +76,7 @@ func askers(s config.Service) ([]asker, error) {
 		list = append(list, asker{Sample{Service: s.Name, Check: c.Name,
 			Info: c.Failure == config.FailureInfo}, c, p, false})
 	}
-	first, ok := pathCheck(s)
+	first, ok := PathCheck(s)
 	if !ok {
 		return list, nil
 	}
