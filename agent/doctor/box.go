@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -112,6 +113,10 @@ type StateDir struct {
 // read returns a file of the box without its last newline.
 func (b *Box) read(path string) (string, error) {
 	text, err := fs.ReadFile(b.Files, strings.TrimPrefix(path, "/"))
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		at.Path = path // not below the root
+	}
 	return strings.TrimSpace(string(text)), err
 }
 

@@ -67,5 +67,5 @@ func (r Report) Healthy() bool { return r.Count(Note) == len(r.Findings) }
 // unread is the finding for what could not be looked at.
 func unread(err error, why string) []Finding {
 	return []Finding{{Severity: Unknown, Seen: err.Error(), Why: why,
-		WayOut: "run it as root, in the network namespace of the agent"}}
+		WayOut: "run it as root, beside the agent; else the message names what is missing"}}
 }

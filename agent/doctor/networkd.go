@@ -39,7 +39,7 @@ func networkd(b *Box) []Finding {
 }
 
 // networkdDirs hold networkd's settings, the first with the last word.
-var networkdDirs = []string{"etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd"}
+var networkdDirs = []string{"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd"}
 
 // sparesRoutes tells whether networkd is told to leave the routes of others. A
 // file of networkd.conf.d goes before networkd.conf, and by its name, not its
@@ -50,7 +50,7 @@ func (b *Box) sparesRoutes() bool {
 		if text, err := b.read(dir + "/networkd.conf"); err == nil && word == "" {
 			word = valueOf(text, "ManageForeignRoutes")
 		}
-		list, _ := fs.Glob(b.Files, dir+"/networkd.conf.d/*.conf")
+		list, _ := fs.Glob(b.Files, strings.TrimPrefix(dir, "/")+"/networkd.conf.d/*.conf")
 		for _, f := range list {
 			if _, hidden := files[path.Base(f)]; !hidden {
 				files[path.Base(f)] = f
