@@ -127,6 +127,7 @@ func TestExamine(t *testing.T) {
 		{"another file", func(b *Box) { b.Agent.Status.Config.Path = "/etc/other.yaml" }, []string{"note agent: /etc/other.yaml"}},
 		{"a changed file", func(b *Box) { b.Agent.Status.Config.LoadedAt = time.Time{} }, []string{"note agent: has changed"}},
 		{"withdrawn", func(b *Box) { b.Agent.Status.Services[0].Stance = "withdrawn" }, []string{"error service: withdrawn"}},
+		{"second choice", func(b *Box) { b.Agent.Status.Services[0].Stance = "depreferred" }, []string{"warning service: depreferred"}},
 		{"drained", func(b *Box) {
 			b.Agent.Status.Services[0].Stance, b.Agent.Status.Services[0].Admin = "withdrawn", "drained"
 		}, []string{"note service: withdrawn"}},
@@ -198,12 +199,12 @@ func TestExamine(t *testing.T) {
 			b.Config.Services[0].Link.Kind = "existing"
 		}, []string{"warning forwarding: ip_forward = 1"}},
 		{"networkd has the link", func(b *Box) {
-			set(b, "run/systemd/netif/state", "")
+			set(b, "proc/300/comm", "systemd-network")
 			set(b, "run/systemd/netif/links/7", "ADMIN_STATE=configured\nNETWORK_FILE=/etc/systemd/network/99.network")
 			set(b, "etc/systemd/networkd.conf", "[Network]\n#ManageForeignRoutes=no")
 		}, []string{"warning network-manager: /etc/systemd/network/99.network", "note network-manager: ManageForeignRoutes"}},
 		{"networkd leaves all alone", func(b *Box) {
-			set(b, "run/systemd/netif/state", "")
+			set(b, "proc/300/comm", "systemd-network")
 			set(b, "run/systemd/netif/links/7", "ADMIN_STATE=unmanaged")
 			set(b, "etc/systemd/networkd.conf", "[Network]\nManageForeignRoutes=yes")
 			set(b, "etc/systemd/networkd.conf.d/recuse.conf", "[Network]\nManageForeignRoutes = no")
@@ -234,6 +235,11 @@ func TestExamine(t *testing.T) {
 			[]string{"warning tripwire: docker-proxy"}},
 		{"another BFD", func(b *Box) { b.Sockets.Value[4].Process, b.Sockets.Value[4].PID = "bfdd", 300 }, []string{"error bfd-port: bfdd (pid 300)"}},
 		{"a BFD of nobody knows whom", func(b *Box) { b.Sockets.Value[4].PID = 0 }, []string{"unknown bfd-port: may not look at"}},
+		{"a port of nobody knows whom", func(b *Box) { b.Sockets.Value[0].PID, b.Sockets.Value[0].Process = 0, "unbound" },
+			[]string{"unknown listener: owner of port 53"}},
+		{"a BFD that may be the agent's", func(b *Box) {
+			b.Agent, b.Sockets.Value[4].PID = Agent{Err: denied}, 0
+		}, []string{"unknown agent: denied", "unknown bfd-port: may not look at"}},
 		{"another BGP", func(b *Box) {
 			b.Config.BGP.Listen = netip.MustParseAddrPort("198.51.100.11:179")
 			b.Sockets.Value = append(b.Sockets.Value, Socket{TCP: true, Local: netip.MustParseAddrPort("[::]:179"), Process: "bgpd", PID: 300})

@@ -56,7 +56,7 @@ func (b *Box) expected() []packet {
 		if w.Err != nil {
 			continue
 		}
-		in := packet{in: w.Value.Link, from: p.Address, to: w.Value.Source}
+		in := packet{in: w.Value.Link, from: p.Address.WithZone(""), to: w.Value.Source}
 		if p.BFD != nil {
 			in.port = portBFD
 			if p.Multihop > 1 {

@@ -24,6 +24,7 @@ func listeners(b *Box) []Finding {
 		if b.Sockets.Err != nil {
 			return unread(b.Sockets.Err, "the resolver must listen on the service addresses")
 		}
+		found = append(found, b.nameless(c.DNS.Server.Addr.Port())...)
 		for _, tcp := range []bool{false, true} {
 			for _, p := range s.Addresses {
 				found = append(found, b.listens(i, netip.AddrPortFrom(p.Addr(), c.DNS.Server.Addr.Port()), c.DNS.Server, tcp)...)
@@ -31,6 +32,17 @@ func listeners(b *Box) []Finding {
 		}
 	}
 	return found
+}
+
+// nameless tells of a port of which it is not known whose it is.
+func (b *Box) nameless(port uint16) []Finding {
+	for _, s := range b.Sockets.Value {
+		if s.Local.Port() == port && s.PID == 0 {
+			return unread(fmt.Errorf("the owner of port %d is not known: %s", port, s),
+				"clients may reach another server than the checks")
+		}
+	}
+	return nil
 }
 
 // listens looks at one service address and transport. What has no socket in this

@@ -6,18 +6,20 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"recuse/agent/config"
 )
 
 // networkd looks at whether systemd-networkd takes the service's link for its
 // own, or the routes of others for nobody's.
 func networkd(b *Box) []Finding {
-	if _, err := fs.Stat(b.Files, "run/systemd/netif/state"); err != nil {
-		return nil // it does not run
+	if !b.runs("systemd-network") { // comm holds 15 bytes of a name
+		return nil
 	}
 	var found []Finding
 	for _, s := range b.Config.Services {
 		index, there := b.Indexes[s.Link.Name]
-		if !there || s.Link.Kind == "existing" {
+		if !there || s.Link.Kind == config.KindExisting {
 			continue
 		}
 		text, err := b.read(fmt.Sprintf("/run/systemd/netif/links/%d", index))
@@ -36,6 +38,15 @@ func networkd(b *Box) []Finding {
 		}
 	}
 	return found
+}
+
+// runs tells whether there is a process of that name.
+func (b *Box) runs(name string) bool {
+	list, _ := fs.Glob(b.Files, "proc/[0-9]*/comm")
+	return slices.ContainsFunc(list, func(path string) bool {
+		text, err := b.read("/" + path)
+		return err == nil && text == name
+	})
 }
 
 // networkdDirs hold networkd's settings, the first with the last word.

@@ -1,10 +1,13 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"recuse/agent/control"
 )
 
 // The ports of BFD (RFC 5881, section 4; RFC 5883, section 5).
@@ -57,7 +60,7 @@ func (b *Box) taken(at netip.AddrPort, tcp bool, why, out string) []Finding {
 			s.PID != 0 && s.PID == b.Agent.PID {
 			continue
 		}
-		if s.PID == 0 && b.Agent.Up() {
+		if !errors.Is(b.Agent.Err, control.ErrNoDaemon) && (s.PID == 0 || b.Agent.PID == 0) {
 			severity = Unknown // it may well be the agent's
 		}
 		owners = append(owners, s.String())
@@ -67,7 +70,7 @@ func (b *Box) taken(at netip.AddrPort, tcp bool, why, out string) []Finding {
 	}
 	slices.Sort(owners)
 	if severity == Unknown {
-		return unread(fmt.Errorf("whose is %s", strings.Join(slices.Compact(owners), ", ")), why)
+		return unread(fmt.Errorf("the owner of a port is not known: %s", strings.Join(slices.Compact(owners), ", ")), why)
 	}
 	return []Finding{{Severity: Error, Seen: strings.Join(slices.Compact(owners), ", "), Why: why, WayOut: out}}
 }

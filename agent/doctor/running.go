@@ -74,9 +74,13 @@ func services(b *Box) []Finding {
 			found = append(found, Finding{Severity: Note, Seen: seen,
 				Why:    "it is out by an operator's wish",
 				WayOut: "recuse undrain " + s.Name})
+		case s.Stance == "depreferred":
+			found = append(found, Finding{Severity: Warning, Seen: seen,
+				Why:    "this node is only second choice: it serves where no other does",
+				WayOut: "recuse status, and recuse events for how it came to that"})
 		case s.Stance != "announced":
 			found = append(found, Finding{Severity: Error, Seen: seen,
-				Why:    "this node is not, or only as second choice, in the routing",
+				Why:    "the routers have no route to this node",
 				WayOut: "recuse status, and recuse events for how it came to that"})
 		}
 		if s.Link.Error != "" && b.Unfit == nil {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"recuse/netlinkx"
@@ -91,10 +92,13 @@ func sources(b *Box) []Finding {
 		if w.Err != nil || w.Value.Local || !b.serves(w.Value.Source) {
 			continue
 		}
-		found = append(found, Finding{Severity: Error,
+		f := Finding{Severity: Error,
 			Seen:   fmt.Sprintf("what leaves by %s starts from the service address %s", w.Value.Link, w.Value.Source),
 			Why:    "answers to the node's own queries and sessions reach whatever node is nearest",
-			WayOut: fmt.Sprintf("give %s a global address of its own, or its route a source (ip route change ... src ADDRESS)", w.Value.Link)})
+			WayOut: fmt.Sprintf("give %s a global address of its own, or its route a source (ip route change ... src ADDRESS)", w.Value.Link)}
+		if !slices.Contains(found, f) {
+			found = append(found, f)
+		}
 	}
 	return found
 }

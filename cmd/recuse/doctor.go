@@ -24,8 +24,8 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "look for what commonly breaks anycast on this box",
 		Long: "Look at the kernel's settings, links, routes, sockets and packet " +
-			"filter, ask the resolver what the checks ask, and the agent, if one " +
-			"runs, how it stands. Nothing is changed.\n\n" +
+			"filter, run the checks (programs of exec checks among them), and ask " +
+			"the agent, if one runs, how it stands. Nothing is changed.\n\n" +
 			"An error breaks the service, or will once the node leaves; a warning " +
 			"does so under a condition that is likely to come; unknown is what " +
 			"could not be looked at, for want of permission, say; a note is wrong " +
@@ -79,7 +79,7 @@ func printReport(w io.Writer, r doctor.Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d examinations: %d errors, %d warnings, %d unknown, %d notes\n",
+	_, err := fmt.Fprintf(w, "%d examinations; errors: %d, warnings: %d, unknown: %d, notes: %d\n",
 		len(r.Examinations), r.Count(doctor.Error), r.Count(doctor.Warning),
 		r.Count(doctor.Unknown), r.Count(doctor.Note))
 	return err
