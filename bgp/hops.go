@@ -44,7 +44,7 @@ func (h hops) withheld(announced []netip.Prefix) error {
 func (p Peer) Withheld(local netip.Addr, announced []netip.Prefix) error {
 	p = p.withDefaults()
 	present := withoutService(interfaceAddrs(p.Interface, local), announced)
-	return chooseHops(p, local, present, open{v4: true, v6: true}).withheld(announced)
+	return chooseHops(p, local, present, open{v4: true, v6: true, extendedHop: true}).withheld(announced)
 }
 
 // chooseHops picks the next hops for a session with p that starts at local.

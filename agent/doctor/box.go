@@ -42,8 +42,8 @@ type Box struct {
 	// Zones are the answers to the checks of local names when the zone's SOA is
 	// demanded too.
 	Zones Got[[]agent.Sample]
-	// Wires says, for each check of IndexedChecks with a tripwire of the
-	// kernel's, why none can be laid.
+	// Wires says, for each check with a tripwire of the kernel's, in the order of
+	// the configuration, why none can be laid.
 	Wires    []error
 	StateDir StateDir
 	// NoGroup says why there is no control.group.
