@@ -11,6 +11,16 @@ import (
 // right. Its error is a config.Errors, or the failure to look.
 func CheckBox(c *config.Config) error { return checkBox(c, nil) }
 
+// Observe is what the kernel says of a service's link. A link of that name that
+// is somebody else's is a netlinkx.ErrForeign, its state true all the same.
+func Observe(s config.Service) (netlinkx.State, error) {
+	h, err := netlinkx.NewHolder(holding(s))
+	if err != nil {
+		return netlinkx.State{}, err
+	}
+	return h.Observe()
+}
+
 // checkBox is CheckBox on a box where an agent has links that it will set down
 // before this configuration is in force. A link that an earlier run left under
 // another name is no obstacle: it goes when the agent starts.

@@ -25,7 +25,7 @@ func CasesOf(s config.Service, i int) []Case {
 	if i == 0 {
 		gone = s.On.Dead
 	}
-	_, wired := watched(c)
+	_, wired := Watched(c)
 	list := []Case{
 		{"server gone", c.BoundGone(wired), answerNote(gone) + wireNote(c, wired)},
 		{"server hangs", c.BoundHang(), answerNote(s.On.Sick)},

@@ -36,6 +36,8 @@ var mayImport = map[string][]string{
 	"agent": {"agent/config", "agent/control", "bgp", "netlinkx", "probe",
 		"probe/conn", "probe/dnsx", "probe/script", "probe/tripwire",
 		"probe/web"},
+	"agent/doctor": {"agent", "agent/config", "agent/control", "bgp", "netlinkx", "probe",
+		"probe/dnsx", "probe/tripwire"},
 	"deploy/routers":       {},
 	"lab/authority":        {},
 	"lab/load":             {"lab/authority", "lab/load/stub", "lab/urgent"},

@@ -133,9 +133,9 @@ func proberOf(service string, c config.Check) (probe.Prober, error) {
 	return dnsx.New(*c.DNS)
 }
 
-// pathCheck is the check that is also asked on the service addresses: the first
+// PathCheck is the check that is also asked on the service addresses: the first
 // of plain DNS.
-func pathCheck(c config.Service) (config.Check, bool) {
+func PathCheck(c config.Service) (config.Check, bool) {
 	i := slices.IndexFunc(c.Checks, func(c config.Check) bool {
 		return c.Kind == config.CheckDNS && !c.DNS.Server.Secure()
 	})
@@ -147,7 +147,7 @@ func pathCheck(c config.Service) (config.Check, bool) {
 
 // path prepares the service path. It is nil where there is nothing to ask.
 func (m *maker) path(c config.Service) (pathMaker, error) {
-	first, ok := pathCheck(c)
+	first, ok := PathCheck(c)
 	if !ok {
 		return nil, nil
 	}

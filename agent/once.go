@@ -76,7 +76,7 @@ func askers(s config.Service) ([]asker, error) {
 		list = append(list, asker{Sample{Service: s.Name, Check: c.Name,
 			Info: c.Failure == config.FailureInfo}, c, p, false})
 	}
-	first, ok := pathCheck(s)
+	first, ok := PathCheck(s)
 	if !ok {
 		return list, nil
 	}
@@ -99,11 +99,7 @@ func askers(s config.Service) ([]asker, error) {
 
 // presentNow is what the kernel says of a service's link.
 func presentNow(s config.Service) (netlinkx.State, error) {
-	h, err := netlinkx.NewHolder(holding(s))
-	if err != nil {
-		return netlinkx.State{}, fmt.Errorf("link: %w", err)
-	}
-	state, err := h.Observe()
+	state, err := Observe(s)
 	if err != nil && !state.Exists {
 		return state, fmt.Errorf("link: %w", err)
 	}

@@ -229,7 +229,7 @@ func (l *loop) keepOrMake(s *service, c config.Check, first bool) (*check, error
 
 // pathQuestion is all that the service path depends on.
 func pathQuestion(c config.Service) any {
-	check, ok := pathCheck(c)
+	check, ok := PathCheck(c)
 	return []any{c.ServicePath, check, ok}
 }
 

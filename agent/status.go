@@ -46,11 +46,20 @@ func (l *loop) snapshot() control.Status {
 		st.Services = append(st.Services, s.snapshot(peers))
 	}
 	for _, p := range peers {
-		st.Peers = append(st.Peers, control.Peer{
-			Address: p.Address.String(), ASN: p.ASN, State: p.State,
-			Since: p.Since, Error: p.LastError, BFD: bfdSnapshot(p.BFD)})
+		st.Peers = append(st.Peers, peerSnapshot(p))
 	}
 	return st
+}
+
+// peerSnapshot renders one peer.
+func peerSnapshot(p bgp.PeerState) control.Peer {
+	out := control.Peer{Address: p.Address.String(), ASN: p.ASN, State: p.State,
+		Since: p.Since, Error: p.LastError, Marked: p.Marked,
+		Unmarked: p.Unmarked, BFD: bfdSnapshot(p.BFD)}
+	if !p.EndOfRIB.IsZero() {
+		out.EndOfRIB = &p.EndOfRIB
+	}
+	return out
 }
 
 // bfdSnapshot renders the BFD session beside a peer, if there is one.

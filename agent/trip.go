@@ -15,9 +15,9 @@ type tripEvent struct{ service *service }
 // be what the others stand on.
 func (e tripEvent) apply(*loop) { e.service.suspect() }
 
-// watched is the server whose sockets a check's tripwire watches; not every
+// Watched is the server whose sockets a check's tripwire watches; not every
 // check has one.
-func watched(c config.Check) (netip.AddrPort, bool) {
+func Watched(c config.Check) (netip.AddrPort, bool) {
 	switch {
 	case c.Tripwire == config.TripwireNone:
 		return netip.AddrPort{}, false
@@ -32,7 +32,7 @@ func watched(c config.Check) (netip.AddrPort, bool) {
 // watchServer runs the check's tripwire until ctx ends. Where there can be none
 // the agent says so, once, and polls.
 func (s *service) watchServer(ctx context.Context, l *loop, c config.Check) {
-	server, ok := watched(c)
+	server, ok := Watched(c)
 	if !ok {
 		return
 	}

@@ -38,6 +38,15 @@ func (h hops) withheld(announced []netip.Prefix) error {
 	return errors.Join(errs[:]...)
 }
 
+// Withheld says which of these prefixes' families could not be announced to p in
+// a session that starts at local, and why: what a session would tell once it is
+// there, as far as it does not hang on the router. Nil: none.
+func (p Peer) Withheld(local netip.Addr, announced []netip.Prefix) error {
+	p = p.withDefaults()
+	present := withoutService(interfaceAddrs(p.Interface, local), announced)
+	return chooseHops(p, local, present, open{v4: true, v6: true, extendedHop: true}).withheld(announced)
+}
+
 // chooseHops picks the next hops for a session with p that starts at local.
 // present are the addresses of the interface that holds local (or of
 // p.Interface), without service addresses; o is what the router can do.

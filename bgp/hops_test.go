@@ -110,3 +110,28 @@ func TestWithoutService(t *testing.T) {
 		}
 	}
 }
+
+// What keeps a family back before there is a session: lo has no global address
+// of either family.
+func TestPeerWithheld(t *testing.T) {
+	four, six := netip.MustParsePrefix("192.0.2.53/32"), netip.MustParsePrefix("2001:db8:9::53/128")
+	lo4, lo6 := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")
+	tests := []struct {
+		name      string
+		peer      Peer
+		local     netip.Addr
+		announced netip.Prefix
+		want      string
+	}{
+		{"the session's own family", Peer{Interface: "lo"}, lo4, four, ""},
+		{"the other one", Peer{Interface: "lo"}, lo4, six, "set next_hop_v6"},
+		{"the other one, named", Peer{Interface: "lo", NextHopV6: six.Addr()}, lo4, six, ""},
+		{"IPv4 by IPv6, which the router may know", Peer{Interface: "lo"}, lo6, four, ""},
+	}
+	for _, tt := range tests {
+		err := tt.peer.Withheld(tt.local, []netip.Prefix{tt.announced})
+		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: unexpected error: %v", tt.name, err)
+		}
+	}
+}

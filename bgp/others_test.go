@@ -244,6 +244,7 @@ func TestFRRStripsMarks(t *testing.T) {
 	})
 	for _, h := range nodes {
 		until(t, "the silence taken for End-of-RIB", func() bool { return !h.peer(0).EndOfRIB.IsZero() })
+		until(t, "its own prefix without a mark", func() bool { return h.peer(0).Unmarked })
 		if st := h.peer(0); st.Marked || len(st.Seen) > 0 {
 			t.Errorf("unexpected state: %+v", st)
 		}

@@ -42,11 +42,13 @@ type node struct {
 	id  netip.Addr
 }
 
-// view is what one router sends us in one session, as far as it bears the
-// mark of another node. Nothing of it is installed or passed on.
+// view is what one router sends us in one session: the routes that bear the
+// mark of another node, and which bear none. Nothing of it is installed or
+// passed on.
 type view struct {
 	self       node
 	routes     map[nlri]Seen
+	bare       map[nlri]bool // routes without a valid mark
 	end4, end6 bool
 	// served are the prefixes of which it has shown a full route.
 	served map[netip.Prefix]bool
@@ -54,7 +56,8 @@ type view struct {
 
 // newView returns the view of a session that has just begun.
 func newView(self node) view {
-	return view{self: self, routes: make(map[nlri]Seen), served: make(map[netip.Prefix]bool)}
+	return view{self: self, routes: make(map[nlri]Seen), bare: make(map[nlri]bool),
+		served: make(map[netip.Prefix]bool)}
 }
 
 // received applies one UPDATE. changed says that others are seen differently,
@@ -71,9 +74,15 @@ func (v *view) received(r reading, malformed bool) (changed, marked bool) {
 			delete(v.served, n.Prefix)
 		}
 	}
+	for _, n := range slices.Concat(r.withdrawn, r.announced) {
+		delete(v.bare, n)
+	}
 	m, ok := r.mark(v.self.asn)
 	marked = ok && !malformed && len(r.announced) > 0
 	for _, n := range r.announced {
+		if !marked && !malformed && len(v.bare) < maxSeen {
+			v.bare[n] = true
+		}
 		if !marked || m.node == v.self.id {
 			changed = v.drop(n) || changed
 			continue
@@ -119,6 +128,16 @@ func (v *view) gone() []netip.Prefix {
 	}
 	slices.SortFunc(list, comparePrefix)
 	return list
+}
+
+// unmarked reports whether a route without a mark leads to one of ours.
+func (v *view) unmarked(ours tally) bool {
+	for n := range v.bare {
+		if _, ok := ours[n.Prefix]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // ended reports whether the router has said End-of-RIB for each family that

@@ -272,3 +272,32 @@ func TestViewBounds(t *testing.T) {
 		t.Errorf("%d prefixes gone", got)
 	}
 }
+
+// What a router sends without a mark counts where it leads to a prefix that it
+// has from us.
+func TestViewUnmarked(t *testing.T) {
+	id := netip.MustParseAddr("10.1.1.12")
+	bare := update(path(65000, 65077))
+	v := newView(node{65011, netip.MustParseAddr("10.1.1.11")})
+	ours := tally{netip.MustParsePrefix("198.51.100.0/24"): {}}
+	for _, s := range []struct {
+		name string
+		msg  []byte
+		want bool
+	}{
+		{"with a mark", update(path(65000, 65012), largeAttr(mark(65012, id, false))), false},
+		{"without", bare, true},
+		{"withdrawn", withdrawn, false},
+		{"without again", bare, true},
+		{"with a mark of ours", update(path(65000, 65011), largeAttr(mark(65011, v.self.id, false))), false},
+	} {
+		r, err := dialect{}.read(s.msg)
+		v.received(r, err != nil)
+		if got := v.unmarked(ours); got != s.want {
+			t.Errorf("%s: unmarked %t", s.name, got)
+		}
+		if v.unmarked(tally{}) {
+			t.Errorf("%s: of what it does not have from us", s.name)
+		}
+	}
+}

@@ -61,6 +61,10 @@ type PeerState struct {
 	// Marked says that the router has ever sent a route with a valid mark,
 	// ours included: so it sends routes back and leaves large communities be.
 	Marked bool
+	// Unmarked says that the router sends a route to a prefix of Sent that bears
+	// no valid mark: it strips large communities, or somebody announces the
+	// prefix without one.
+	Unmarked bool
 	// EndOfRIB is when the router had sent all that it had at the start of
 	// this session. Zero: not yet, or no session. See quietRIB.
 	EndOfRIB time.Time

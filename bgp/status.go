@@ -21,6 +21,7 @@ func (p *peer) bgpState() PeerState {
 	st.State = p.stage.String()
 	if p.stage == Established {
 		st.Sent, st.Seen, st.Gone = p.given.prefixes(), p.seen.seen(), p.seen.gone()
+		st.Unmarked = p.seen.unmarked(p.given)
 	} else {
 		st.EndOfRIB = time.Time{}
 	}

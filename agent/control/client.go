@@ -39,6 +39,32 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return st, c.call(ctx, http.MethodGet, "/v1/status", nil, &st)
 }
 
+// PID is the process that listens on the socket, 0 if it is in another PID
+// namespace. The error is ErrNoDaemon if none does.
+func (c *Client) PID(ctx context.Context) (int, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", c.path)
+	if err != nil {
+		return 0, c.explain(err)
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("failed to reach the socket: %w", err)
+	}
+	var peer *syscall.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) {
+		peer, failed = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	}); err != nil {
+		return 0, fmt.Errorf("failed to reach the socket: %w", err)
+	}
+	if failed != nil {
+		return 0, fmt.Errorf("failed to ask who listens on %s: %w", c.path, failed)
+	}
+	return int(peer.Pid), nil
+}
+
 // Drain takes a service out of the routing. It returns when that is done, or
 // when it failed because nobody else serves.
 func (c *Client) Drain(ctx context.Context, d Drain) error {

@@ -228,3 +228,22 @@ func TestListen(t *testing.T) {
 		t.Errorf("left behind: %v, %v", rest, err)
 	}
 }
+
+// TestPID asks the kernel who listens: this process, and then nobody.
+func TestPID(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewClient(path)
+	if pid, err := c.PID(t.Context()); pid != os.Getpid() || err != nil {
+		t.Errorf("got %d, %v, want %d", pid, err, os.Getpid())
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.PID(t.Context()); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("unexpected error: %v", err)
+	}
+}

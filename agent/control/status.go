@@ -99,6 +99,13 @@ type Peer struct {
 	Since time.Time `json:"since"`
 	// Error says why the session is not established, or what is withheld.
 	Error string `json:"error,omitempty"`
+	// EndOfRIB is when the router had sent all that it knew; null: not yet, or no
+	// session.
+	EndOfRIB *time.Time `json:"end_of_rib"`
+	// Marked tells that the router has ever sent a route with a node's mark,
+	// Unmarked that the last one to a prefix of ours came without.
+	Marked   bool `json:"marked"`
+	Unmarked bool `json:"unmarked"`
 	// BFD is null for a peer without it.
 	BFD *BFD `json:"bfd"`
 }

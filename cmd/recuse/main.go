@@ -63,7 +63,7 @@ func run(args []string) int {
 	root.AddCommand(runCommand(), checkCommand(), statusCommand(),
 		drainCommand(), undrainCommand(), resumeCommand(), eventsCommand(),
 		reloadCommand(), peeringCommand(), probeCommand(),
-		budgetCommand(), whichCommand())
+		budgetCommand(), whichCommand(), doctorCommand())
 	usageErrors(root)
 	root.SetArgs(args)
 	err := root.Execute()

@@ -122,6 +122,9 @@ func printStatus(w io.Writer, st control.Status) error {
 	for _, p := range st.Peers {
 		fmt.Fprintf(t, "\npeer %s\tAS %d\t%s for %s\t%s\n", p.Address, p.ASN,
 			p.State, since(p.Since), p.Error)
+		if p.Unmarked {
+			fmt.Fprintln(t, "  sends routes without a node's mark: others are unknown")
+		}
 		if b := p.BFD; b != nil {
 			fmt.Fprintf(t, "  bfd\t%s for %s\tdetects in %.0f ms, worst late "+
 				"%.1f ms, %s\t%s\n", b.State, since(b.Since), b.DetectMS,
