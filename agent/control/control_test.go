@@ -229,6 +229,51 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// last is an agent that its own reload ends.
+type last struct {
+	fake
+	end  context.CancelFunc
+	path string // of the socket
+}
+
+func (l *last) Reload(ctx context.Context, r Reload) (Reloaded, error) {
+	l.end()
+	for { // until the end has begun
+		c, err := net.Dial("unix", l.path)
+		if err != nil {
+			return l.fake.Reload(ctx, r)
+		}
+		_ = c.Close()
+	}
+}
+
+// TestLastAnswer shows that the command which ends the agent is answered, and
+// that who follows the events does not hold up the end.
+func TestLastAnswer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sock")
+	l, _, err := Listen(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	agent := &last{fake{coming: make(chan Event)}, end, path}
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, agent, slog.New(slog.DiscardHandler)) }()
+	c := NewClient(path)
+	followed := make(chan error, 1)
+	go func() { followed <- c.Events(t.Context(), true, func(Event) error { return nil }) }()
+	agent.coming <- Event{} // it is being followed
+	got, err := c.Reload(t.Context(), Reload{})
+	if err != nil || len(got.Changes) != 1 {
+		t.Errorf("answered %+v, %v", got, err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	<-followed
+}
+
 // TestPID asks the kernel who listens: this process, and then nobody.
 func TestPID(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")

@@ -38,15 +38,26 @@ type Operator interface {
 // remakeEvery is how often the socket's name is looked after.
 const remakeEvery = time.Second
 
-// Serve answers on l until ctx ends. A socket whose name somebody removed is
-// made anew.
+// partWithin bounds how long the end waits for those who are being answered.
+const partWithin = 500 * time.Millisecond
+
+// Serve answers on l until ctx ends, and then those who have asked: what ended
+// the agent may be a command. A socket whose name somebody removed is made anew.
 func Serve(ctx context.Context, l *Listener, a Agent, log *slog.Logger) error {
 	// No write timeout: a drain is answered when it is done, and events may be
 	// followed for days.
-	srv := &http.Server{Handler: routes(a), ReadTimeout: answerWithin,
+	srv := &http.Server{Handler: routes(ctx, a), ReadTimeout: answerWithin,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
-	done := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer done()
+	parted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(parted)
+		part(srv)
+	})
+	defer func() {
+		if !stop() {
+			<-parted
+		}
+	}()
 	for {
 		ended := make(chan error, 1)
 		go func() { ended <- srv.Serve(l) }()
@@ -59,6 +70,15 @@ func Serve(ctx context.Context, l *Listener, a Agent, log *slog.Logger) error {
 		}
 		_ = l.Close() // whoever is being answered on it stays so
 		l = next
+	}
+}
+
+// part ends the server when all have their answers, or after partWithin.
+func part(srv *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), partWithin)
+	defer cancel()
+	if srv.Shutdown(ctx) != nil {
+		_ = srv.Close()
 	}
 }
 
@@ -90,8 +110,8 @@ func remake(l *Listener, ended <-chan error, log *slog.Logger) (*Listener, error
 	}
 }
 
-// routes is the whole of the protocol.
-func routes(a Agent) http.Handler {
+// routes is the whole of the protocol, until ctx ends.
+func routes(ctx context.Context, a Agent) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter,
 		r *http.Request) {
@@ -102,7 +122,7 @@ func routes(a Agent) http.Handler {
 	})
 	mux.HandleFunc("GET /v1/events", func(w http.ResponseWriter,
 		r *http.Request) {
-		stream(w, r, a)
+		stream(ctx, w, r, a)
 	})
 	mux.HandleFunc("POST /v1/drain", command(a.Drain))
 	mux.HandleFunc("POST /v1/reload", question(a.Reload))
@@ -144,8 +164,8 @@ func question[T, A any](f func(context.Context, T) (A, error)) http.HandlerFunc 
 	}
 }
 
-// stream writes events as JSON lines.
-func stream(w http.ResponseWriter, r *http.Request, a Agent) {
+// stream writes events as JSON lines, those to come until ctx ends.
+func stream(ctx context.Context, w http.ResponseWriter, r *http.Request, a Agent) {
 	past, coming, err := a.Events(r.Context(), r.FormValue("follow") != "")
 	if err != nil {
 		reply(w, nil, err)
@@ -161,8 +181,12 @@ func stream(w http.ResponseWriter, r *http.Request, a Agent) {
 	flush := http.NewResponseController(w)
 	for coming != nil {
 		_ = flush.Flush()
-		e, ok := <-coming
-		if !ok || out.Encode(e) != nil {
+		select {
+		case e, ok := <-coming:
+			if !ok || out.Encode(e) != nil {
+				return
+			}
+		case <-ctx.Done():
 			return
 		}
 	}
