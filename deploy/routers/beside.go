@@ -27,13 +27,11 @@ func beside(p plan) []string {
 		"  nft add rule inet recuse out icmp type redirect drop",
 		"  nft add rule inet recuse out icmpv6 type nd-redirect drop",
 	}
-	for _, g := range p.Groups {
-		for _, a := range g.V4 {
-			lines = append(lines, untracked("ip", a)...)
-		}
-		for _, a := range g.V6 {
-			lines = append(lines, untracked("ip6", a)...)
-		}
+	for _, a := range p.All4() {
+		lines = append(lines, untracked("ip", a)...)
+	}
+	for _, a := range p.All6() {
+		lines = append(lines, untracked("ip6", a)...)
 	}
 	return lines
 }

@@ -30,6 +30,25 @@ type plan struct {
 	Shared   []shared
 }
 
+// All4 are the IPv4 prefixes of all groups, each once.
+func (p plan) All4() []netip.Prefix {
+	return p.each(func(g *group) []netip.Prefix { return g.V4 })
+}
+
+// All6 are the IPv6 prefixes of all groups, each once.
+func (p plan) All6() []netip.Prefix {
+	return p.each(func(g *group) []netip.Prefix { return g.V6 })
+}
+
+// each collects the groups' prefixes.
+func (p plan) each(of func(*group) []netip.Prefix) []netip.Prefix {
+	var all []netip.Prefix
+	for _, g := range p.Groups {
+		all = append(all, of(g)...)
+	}
+	return sortedPrefixes(all)
+}
+
 // A group is the nodes that may announce the same prefixes by the same kind of
 // session, so that they share their filters.
 type group struct {
