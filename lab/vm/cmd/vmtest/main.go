@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -50,22 +51,36 @@ func run(args []string, out io.Writer) int {
 	o := options{*kernels, list(*modules), list(*env), *timeout, flags.Args()}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var sum guest.Totals
-	failed := false
-	for _, arch := range list(*arches) {
-		totals, err := o.runArch(ctx, arch, out)
-		if err != nil {
-			fmt.Fprintf(out, "%s: %v\n", arch, err)
-		}
-		failed = failed || err != nil || !totals.OK()
-		sum.Add(totals)
-	}
+	sum, ok := o.runAll(ctx, list(*arches), out)
 	fmt.Fprintln(out, sum)
-	if failed || !sum.OK() {
+	if !ok || !sum.OK() {
 		fmt.Fprintln(out, "FAIL")
 		return 1
 	}
 	return 0
+}
+
+// runAll runs the architectures at once, since an emulated machine keeps one
+// core busy. It reports whether all went well.
+func (o options) runAll(ctx context.Context, arches []string, out io.Writer) (sum guest.Totals, ok bool) {
+	var mu sync.Mutex // guards sum and ok, and every line of out
+	var machines sync.WaitGroup
+	ok = true
+	for _, arch := range arches {
+		machines.Go(func() {
+			l := &lines{mu: &mu, out: out, prefix: arch + ": "}
+			totals, err := o.runArch(ctx, arch, l)
+			if err != nil {
+				fmt.Fprintln(l, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ok = ok && err == nil && totals.OK()
+			sum.Add(totals)
+		})
+	}
+	machines.Wait()
+	return sum, ok
 }
 
 // runArch builds all that a machine needs, in a directory that is gone
@@ -91,7 +106,7 @@ func (o options) runArch(ctx context.Context, arch string, out io.Writer) (guest
 	defer cancel()
 	m := vm.Machine{Arch: arch, Kernel: kernel, Image: image}
 	totals, err := m.Run(ctx, out)
-	fmt.Fprintf(out, "%s: %s (build %.1f s, machine %.1f s)\n", arch, totals,
+	fmt.Fprintf(out, "%s (build %.1f s, machine %.1f s)\n", totals,
 		built.Sub(start).Seconds(), time.Since(built).Seconds())
 	return totals, err
 }
