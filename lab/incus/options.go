@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -118,8 +119,12 @@ func (o Options) uplinks() error {
 		}
 	}
 	for _, network := range topology.RouterPorts {
-		if o.Uplinks[network] == "" {
+		device := o.Uplinks[network]
+		if device == "" {
 			return fmt.Errorf("uplinks: %s: must name an interface, as for all of %v", network, topology.RouterPorts)
+		}
+		if _, err := net.InterfaceByName(device); err != nil {
+			return fmt.Errorf("uplinks: %s: this machine has no interface %q", network, device)
 		}
 	}
 	return nil

@@ -42,6 +42,8 @@ func TestOptions(t *testing.T) {
 		{"wrong AdGuard Home", Options{Recuse: self, Unit: unit, AdGuardHome: unit}, "failed to read program"},
 		{"uplink left out", Options{Recuse: self, Unit: unit, Uplinks: map[string]string{"lan": "eth1", "wan": "eth2"}},
 			"uplinks: clients: must name an interface"},
+		{"uplink that is not there", Options{Recuse: self, Unit: unit, Uplinks: map[string]string{"clients": "lo", "lan": "lo", "wan": "gone0"}},
+			`uplinks: wan: this machine has no interface "gone0"`},
 		{"uplink of nowhere", Options{Recuse: self, Unit: unit, Uplinks: map[string]string{"lna": "eth1"}}, "uplinks: lna: is no network"},
 		{"routes without a router", Options{Recuse: self, Unit: unit, Routes: "true"}, "needs uplinks"},
 	} {
