@@ -17,9 +17,10 @@ import (
 // dnsPort is where every server of the lab listens.
 const dnsPort = 53
 
-// readyWithin is how long a design may take until all of it serves, on a box
-// with more to do than it can.
-const readyWithin = 60 * time.Second
+// readyWithin is how long a design may take until all of it serves: on a box with
+// more to do than it can, and with BIRD on the nodes, which at its defaults waits
+// a minute or more behind FRR.
+const readyWithin = 150 * time.Second
 
 // service is the service address that the clients ask.
 var service = topology.DefaultAddresses()[0]
