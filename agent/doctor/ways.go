@@ -35,7 +35,7 @@ func (b *Box) wayTo(i int, w Got[netlinkx.Way]) []Finding {
 	one := func(seen, why, out string) []Finding {
 		return []Finding{{Severity: Error, Seen: at + seen, Why: why, WayOut: out}}
 	}
-	far := w.Value.Gateway.IsValid()
+	far := w.Value.Gateway.IsValid() && w.Value.Gateway != p.Address.WithZone("")
 	switch {
 	case errors.Is(w.Err, netlinkx.ErrNoWay):
 		return one(": "+w.Err.Error(), "no session can come up", "give the box an address on the router's network, or a route")
