@@ -165,7 +165,10 @@ func TestExamine(t *testing.T) {
 			b.Ways[0].Value.Gateway, b.Config.BGP.Peers[0].TTLSecurity = b.Config.BGP.Peers[0].Address, true
 		}, nil},
 		{"multihop", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].Multihop = far, 2 }, nil},
-		{"a local address of no link", func(b *Box) { b.Config.BGP.Peers[0].LocalAddress = addr("203.0.113.1") }, []string{"error route: 203.0.113.1 is not on this box"}},
+		{"a local address of no link", func(b *Box) {
+			b.Config.BGP.Peers[0].LocalAddress, b.Withheld[0] = addr("203.0.113.1"), errors.New("withheld")
+			*peerOf(b) = control.Peer{Address: "198.51.100.2", State: established}
+		}, []string{"error route: 203.0.113.1 is not on this box"}},
 		{"no next hop, and no session", func(b *Box) {
 			b.Withheld[0] = errors.New("IPv6 routes withheld")
 			noAgent(b)

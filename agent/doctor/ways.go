@@ -63,7 +63,8 @@ func nextHops(b *Box) []Finding {
 	var found []Finding
 	for i, err := range b.Withheld {
 		p := b.Config.BGP.Peers[i]
-		if err == nil || b.sessionWith(p.Address.String()) {
+		absent := p.LocalAddress.IsValid() && !b.Locals[i].Value.Local // a finding of its own
+		if err == nil || absent || b.sessionWith(p.Address.String()) {
 			continue
 		}
 		found = append(found, Finding{Severity: Warning,
