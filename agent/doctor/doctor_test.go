@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -260,6 +261,13 @@ func TestExamine(t *testing.T) {
 				b.Sockets.Value[i].Local, b.Sockets.Value[i].Process = netip.MustParseAddrPort(a), "named"
 			}
 		}, nil},
+		{"a server that may wait for the address", func(b *Box) {
+			b.Links[0].Value = netlinkx.State{Exists: true}
+			for i, a := range []string{"127.0.0.1:53", "[::]:53", "0.0.0.0:53", "[::]:53"} {
+				b.Sockets.Value[i].Local, b.Sockets.Value[i].Process = netip.MustParseAddrPort(a), "dnsmasq"
+			}
+			b.Sockets.Value = slices.Delete(b.Sockets.Value, 1, 2)
+		}, []string{"note listener: nobody listens on udp 192.0.2.53:53", "note listener: nobody listens on udp [2001:db8:9::53]:53"}},
 		{"another server on the address", func(b *Box) {
 			b.Sockets.Value = append(b.Sockets.Value, Socket{Local: netip.MustParseAddrPort("192.0.2.53:53"), Process: "dnsmasq", PID: 300})
 		}, []string{"warning listener: dnsmasq (pid 300)"}},
