@@ -107,6 +107,12 @@ func set(b *Box, path, text string) { b.Files.(fstest.MapFS)[path] = file(text) 
 // noAgent ends the agent.
 func noAgent(b *Box) { b.Agent = Agent{Err: fmt.Errorf("%w: nobody listens", control.ErrNoDaemon)} }
 
+// noSession ends the agent, its sockets with it.
+func noSession(b *Box) {
+	noAgent(b)
+	b.Sockets.Value = b.Sockets.Value[:4]
+}
+
 // peerOf and bfdOf are the agent's word of the peer.
 func peerOf(b *Box) *control.Peer { return &b.Agent.Status.Peers[0] }
 func bfdOf(b *Box) *control.BFD   { return peerOf(b).BFD }
@@ -159,9 +165,14 @@ func TestExamine(t *testing.T) {
 		{"no route to the peer", func(b *Box) { b.Ways[0] = Got[netlinkx.Way]{Err: netlinkx.ErrNoWay} }, []string{"error route: no route"}},
 		{"an unreadable route", func(b *Box) { b.Ways[0] = Got[netlinkx.Way]{Err: denied} }, []string{"unknown route: denied"}},
 		{"the peer is this box", func(b *Box) { b.Ways[0].Value.Local = true }, []string{"error route: of this box"}},
-		{"eBGP behind a router", func(b *Box) { b.Ways[0] = far }, []string{"error route: without multihop"}},
-		{"GTSM behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].TTLSecurity = far, true }, []string{"error route: ttl_security"}},
-		{"BFD behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].ASN = far, 65011 }, []string{"error route: with bfd"}},
+		{"eBGP behind a router", func(b *Box) { b.Ways[0] = far; noSession(b) }, []string{"note agent: ", "error route: without multihop"}},
+		{"GTSM behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].TTLSecurity = far, true; noSession(b) },
+			[]string{"note agent: ", "error route: ttl_security"}},
+		{"BFD behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].ASN = far, 65011; noSession(b) },
+			[]string{"note agent: ", "error route: with bfd"}},
+		{"BFD behind a router, and a session", func(b *Box) { b.Ways[0], bfdOf(b).State = far, "DOWN" },
+			[]string{"error bfd: DOWN", "error route: with bfd"}},
+		{"a router by another of its addresses", func(b *Box) { b.Ways[0] = far }, nil},
 		{"eBGP by the router's own address", func(b *Box) {
 			b.Ways[0].Value.Gateway, b.Config.BGP.Peers[0].TTLSecurity = b.Config.BGP.Peers[0].Address, true
 		}, nil},
@@ -172,8 +183,7 @@ func TestExamine(t *testing.T) {
 		}, []string{"error route: 203.0.113.1 is not on this box"}},
 		{"no next hop, and no session", func(b *Box) {
 			b.Withheld[0] = errors.New("IPv6 routes withheld")
-			noAgent(b)
-			b.Sockets.Value = b.Sockets.Value[:4]
+			noSession(b)
 		},
 			[]string{"note agent: ", "warning next-hop: IPv6 routes withheld"}},
 		{"no next hop, says the box, but the session has one", func(b *Box) { b.Withheld[0] = errors.New("withheld") }, nil},
