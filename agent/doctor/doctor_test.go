@@ -194,6 +194,17 @@ func TestExamine(t *testing.T) {
 			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
 			b.Outward[0].Value.Link = "eth1"
 		}, []string{"warning rp-filter: net.ipv4.conf.all.rp_filter = 1, while answers leave by eth1"}},
+		{"strict, another way out, and IPv6 alone", func(b *Box) {
+			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
+			b.Outward[0].Value.Link = "eth1"
+			b.Config.Services[0].Addresses = b.Config.Services[0].Addresses[1:]
+		}, nil},
+		{"strict, another way out, and a session over IPv6", func(b *Box) {
+			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
+			b.Outward[0].Value.Link = "eth1"
+			b.Config.BGP.Peers[0].Address, peerOf(b).Address = addr("2001:db8:1::1"), "2001:db8:1::1"
+			b.Ways[0].Value.Source = addr("2001:db8:1::11")
+		}, []string{"warning rp-filter: net.ipv4.conf.all.rp_filter = 1, while answers leave by eth1"}},
 		{"strict for all, loose here", func(b *Box) {
 			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
 			set(b, "proc/sys/net/ipv4/conf/eth0/rp_filter", "2")

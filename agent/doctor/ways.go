@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -141,8 +142,8 @@ func rpFilter(b *Box) []Finding {
 // otherWay is a link other than that to peer i by which answers to IPv4 clients
 // leave: that to the internet, or to another peer; "" if there is none.
 func (b *Box) otherWay(i int) string {
-	if !b.Config.BGP.Peers[i].Address.Is4() {
-		return ""
+	if !slices.ContainsFunc(announced(b.Config), func(p netip.Prefix) bool { return p.Addr().Is4() }) {
+		return "" // IPv6 has no such filter
 	}
 	for _, w := range append([]Got[netlinkx.Way]{b.Outward[0]}, b.Ways...) {
 		if w.Err == nil && !w.Value.Local && w.Value.Link != b.Ways[i].Value.Link && w.Value.Source.Is4() {
