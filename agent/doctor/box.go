@@ -70,6 +70,18 @@ type Agent struct {
 // Up tells whether the agent runs and has answered.
 func (a Agent) Up() bool { return a.Err == nil }
 
+// has tells whether a service address is one that the agent knows.
+func (a Agent) has(p netip.Prefix) bool {
+	for _, s := range a.Status.Services {
+		for _, x := range s.Addresses {
+			if x.Prefix == p.String() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Socket is a socket that others can reach.
 type Socket struct {
 	TCP     bool // listening; else UDP, unconnected

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,11 +23,12 @@ const (
 type verdict struct {
 	set          outcomes
 	where, chain string // the rule or the policy that drops
-	foreign      bool   // a rule was met that is not nft's own
+	side
 }
 
 // judge plays a packet through every chain that meets it on its way in. A
-// packet must pass all of them.
+// packet must pass all of them. What a packet that got another address or port
+// meets is not known.
 func (r Ruleset) judge(p packet) verdict {
 	result := verdict{set: accept}
 	for _, c := range r.chains {
@@ -33,10 +36,14 @@ func (r Ruleset) judge(p packet) verdict {
 			continue
 		}
 		v := r.through(c, p, 0)
-		result.foreign = result.foreign || v.foreign
+		result.add(v.side)
+		if c.prio < tracking {
+			p.untracked = result.untracked
+		}
 		switch {
-		case v.set == drop:
-			v.foreign = result.foreign
+		case c.kind == "nat":
+		case v.set == drop && !result.moved:
+			v.side = result.side
 			return v
 		case v.set&drop != 0:
 			result.set |= drop
@@ -46,9 +53,21 @@ func (r Ruleset) judge(p packet) verdict {
 	return result
 }
 
-// meets tells whether a base chain sees the packet.
+// tracking is the priority of connection tracking on the prerouting hook.
+const tracking = -200
+
+// hooks are those that a packet meets on its way in, in this order.
+var hooks = []string{"prerouting", "input"}
+
+// inOrder orders chains as a packet meets them.
+func inOrder(a, b *chain) int {
+	return cmp.Or(cmp.Compare(slices.Index(hooks, a.hook), slices.Index(hooks, b.hook)), cmp.Compare(a.prio, b.prio))
+}
+
+// meets tells whether a base chain sees the packet, to filter it or to give it
+// another address or port.
 func (c *chain) meets(p packet) bool {
-	return c.kind == "filter" && (c.hook == "input" || c.hook == "prerouting") && c.sees(p)
+	return slices.Contains(hooks, c.hook) && (c.kind == "filter" || c.kind == "nat") && c.sees(p)
 }
 
 // sees tells whether a chain is of the packet's family.
@@ -72,9 +91,9 @@ const deepest = 16
 func (r Ruleset) through(c *chain, p packet, depth int) verdict {
 	var v verdict
 	for _, rule := range c.rules {
-		does, sure, foreign := r.apply(c, rule, p, depth)
-		v.foreign = v.foreign || foreign
-		last := sure && does&goOn == 0
+		e := r.apply(c, rule, p, depth)
+		v.add(e.side)
+		does, last := e.does, e.sure && e.does&goOn == 0
 		if does&drop != 0 && (last || v.where == "") {
 			v.blame(c, fmt.Sprintf("rule handle %d of nft chain %%s", rule.handle))
 		}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -55,7 +57,8 @@ func wellBox(t *testing.T) *Box {
 	return &Box{
 		Config: c,
 		Agent: Agent{PID: 200, Status: control.Status{
-			Services: []control.Service{{Name: "dns", Stance: "announced", OthersKnown: "seen"}},
+			Services: []control.Service{{Name: "dns", Stance: "announced", OthersKnown: "seen",
+				Addresses: []control.Address{{Prefix: "192.0.2.53/32"}, {Prefix: "2001:db8:9::53/128"}}}},
 			Peers: []control.Peer{{Address: "198.51.100.1", State: established, EndOfRIB: &now, Marked: true,
 				BFD: &control.BFD{State: "UP", IntervalMS: 300, RemoteIntervalMS: 300, WorstLateMS: 2, Scheduling: "SCHED_OTHER nice 0"}}},
 			Config: control.Config{Path: path, LastReloadOK: true, LoadedAt: now}}},
@@ -104,6 +107,12 @@ func set(b *Box, path, text string) { b.Files.(fstest.MapFS)[path] = file(text) 
 // noAgent ends the agent.
 func noAgent(b *Box) { b.Agent = Agent{Err: fmt.Errorf("%w: nobody listens", control.ErrNoDaemon)} }
 
+// noSession ends the agent, its sockets with it.
+func noSession(b *Box) {
+	noAgent(b)
+	b.Sockets.Value = b.Sockets.Value[:4]
+}
+
 // peerOf and bfdOf are the agent's word of the peer.
 func peerOf(b *Box) *control.Peer { return &b.Agent.Status.Peers[0] }
 func bfdOf(b *Box) *control.BFD   { return peerOf(b).BFD }
@@ -126,6 +135,11 @@ func TestExamine(t *testing.T) {
 		{"a refused reload", func(b *Box) { b.Agent.Status.Config.LastReloadOK = false }, []string{"warning agent: refused"}},
 		{"another file", func(b *Box) { b.Agent.Status.Config.Path = "/etc/other.yaml" }, []string{"note agent: /etc/other.yaml"}},
 		{"a changed file", func(b *Box) { b.Agent.Status.Config.LoadedAt = time.Time{} }, []string{"note agent: has changed"}},
+		{"a changed file with another address and a faster BFD", func(b *Box) {
+			b.Agent.Status.Config.LoadedAt = time.Time{}
+			b.Config.Services[0].Addresses = []netip.Prefix{netip.MustParsePrefix("2001:db8:9::54/128")}
+			b.Config.BGP.Peers[0].BFD = &bgp.BFD{Interval: 50 * time.Millisecond, Multiplier: 3}
+		}, []string{"note agent: has changed"}},
 		{"withdrawn", func(b *Box) { b.Agent.Status.Services[0].Stance = "withdrawn" }, []string{"error service: withdrawn"}},
 		{"second choice", func(b *Box) { b.Agent.Status.Services[0].Stance = "depreferred" }, []string{"warning service: depreferred"}},
 		{"drained", func(b *Box) {
@@ -151,15 +165,25 @@ func TestExamine(t *testing.T) {
 		{"no route to the peer", func(b *Box) { b.Ways[0] = Got[netlinkx.Way]{Err: netlinkx.ErrNoWay} }, []string{"error route: no route"}},
 		{"an unreadable route", func(b *Box) { b.Ways[0] = Got[netlinkx.Way]{Err: denied} }, []string{"unknown route: denied"}},
 		{"the peer is this box", func(b *Box) { b.Ways[0].Value.Local = true }, []string{"error route: of this box"}},
-		{"eBGP behind a router", func(b *Box) { b.Ways[0] = far }, []string{"error route: without multihop"}},
-		{"GTSM behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].TTLSecurity = far, true }, []string{"error route: ttl_security"}},
-		{"BFD behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].ASN = far, 65011 }, []string{"error route: with bfd"}},
+		{"eBGP behind a router", func(b *Box) { b.Ways[0] = far; noSession(b) }, []string{"note agent: ", "error route: without multihop"}},
+		{"GTSM behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].TTLSecurity = far, true; noSession(b) },
+			[]string{"note agent: ", "error route: ttl_security"}},
+		{"BFD behind a router", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].ASN = far, 65011; noSession(b) },
+			[]string{"note agent: ", "error route: with bfd"}},
+		{"BFD behind a router, and a session", func(b *Box) { b.Ways[0], bfdOf(b).State = far, "DOWN" },
+			[]string{"error bfd: DOWN", "error route: with bfd"}},
+		{"a router by another of its addresses", func(b *Box) { b.Ways[0] = far }, nil},
+		{"eBGP by the router's own address", func(b *Box) {
+			b.Ways[0].Value.Gateway, b.Config.BGP.Peers[0].TTLSecurity = b.Config.BGP.Peers[0].Address, true
+		}, nil},
 		{"multihop", func(b *Box) { b.Ways[0], b.Config.BGP.Peers[0].Multihop = far, 2 }, nil},
-		{"a local address of no link", func(b *Box) { b.Config.BGP.Peers[0].LocalAddress = addr("203.0.113.1") }, []string{"error route: 203.0.113.1 is not on this box"}},
+		{"a local address of no link", func(b *Box) {
+			b.Config.BGP.Peers[0].LocalAddress, b.Withheld[0] = addr("203.0.113.1"), errors.New("withheld")
+			*peerOf(b) = control.Peer{Address: "198.51.100.2", State: established}
+		}, []string{"error route: 203.0.113.1 is not on this box"}},
 		{"no next hop, and no session", func(b *Box) {
 			b.Withheld[0] = errors.New("IPv6 routes withheld")
-			noAgent(b)
-			b.Sockets.Value = b.Sockets.Value[:4]
+			noSession(b)
 		},
 			[]string{"note agent: ", "warning next-hop: IPv6 routes withheld"}},
 		{"no next hop, says the box, but the session has one", func(b *Box) { b.Withheld[0] = errors.New("withheld") }, nil},
@@ -169,6 +193,17 @@ func TestExamine(t *testing.T) {
 		{"strict, and another way out", func(b *Box) {
 			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
 			b.Outward[0].Value.Link = "eth1"
+		}, []string{"warning rp-filter: net.ipv4.conf.all.rp_filter = 1, while answers leave by eth1"}},
+		{"strict, another way out, and IPv6 alone", func(b *Box) {
+			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
+			b.Outward[0].Value.Link = "eth1"
+			b.Config.Services[0].Addresses = b.Config.Services[0].Addresses[1:]
+		}, nil},
+		{"strict, another way out, and a session over IPv6", func(b *Box) {
+			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
+			b.Outward[0].Value.Link = "eth1"
+			b.Config.BGP.Peers[0].Address, peerOf(b).Address = addr("2001:db8:1::1"), "2001:db8:1::1"
+			b.Ways[0].Value.Source = addr("2001:db8:1::11")
 		}, []string{"warning rp-filter: net.ipv4.conf.all.rp_filter = 1, while answers leave by eth1"}},
 		{"strict for all, loose here", func(b *Box) {
 			set(b, "proc/sys/net/ipv4/conf/all/rp_filter", "1")
@@ -187,11 +222,27 @@ func TestExamine(t *testing.T) {
 			b.Links[0].Value = netlinkx.State{}
 			set(b, "proc/sys/kernel/osrelease", "7.0")
 		}, []string{"unknown link: /lib/modules"}},
+		{"a kernel with a module that is elsewhere", func(b *Box) {
+			b.Links[0].Value = netlinkx.State{}
+			set(b, "proc/sys/kernel/osrelease", "7.0")
+			set(b, "boot/config-7.0", "CONFIG_DUMMY=m")
+		}, []string{"unknown link: dummy is a module"}},
+		{"a kernel built without dummy", func(b *Box) {
+			b.Links[0].Value = netlinkx.State{}
+			set(b, "proc/sys/kernel/osrelease", "7.0")
+			set(b, "boot/config-7.0", "# CONFIG_DUMMY is not set")
+		}, []string{"error link: kind: dummy"}},
 		{"no link to use", func(b *Box) { b.Links[0].Value, b.Config.Services[0].Link.Kind = netlinkx.State{}, "existing" },
 			[]string{"error link: does not exist"}},
 		{"no IPv6 on the link", func(b *Box) { set(b, "proc/sys/net/ipv6/conf/anycast0/disable_ipv6", "1") },
 			[]string{"error ipv6: net.ipv6.conf.anycast0.disable_ipv6 = 1"}},
-		{"no IPv6", func(b *Box) { delete(b.Files.(fstest.MapFS), "proc/sys/net/ipv6/conf/anycast0/disable_ipv6") },
+		{"a /proc without the network", func(b *Box) {
+			maps.DeleteFunc(b.Files.(fstest.MapFS), func(path string, _ *fstest.MapFile) bool { return strings.HasPrefix(path, "proc/sys/net/") })
+		}, []string{"unknown ipv6: /proc/sys/net/ipv6/conf/anycast0/disable_ipv6"}},
+		{"no IPv6", func(b *Box) {
+			delete(b.Files.(fstest.MapFS), "proc/sys/net/ipv6/conf/anycast0/disable_ipv6")
+			delete(b.Files.(fstest.MapFS), "proc/sys/net/ipv6/conf/default/disable_ipv6")
+		},
 			[]string{"error ipv6: does not exist"}},
 		{"a guard that went", func(b *Box) { b.Guards.Value = nil }, []string{"warning unreachable-route: 2001:db8:9::53/128"}},
 		{"a forwarding box", func(b *Box) {
@@ -203,6 +254,11 @@ func TestExamine(t *testing.T) {
 			set(b, "run/systemd/netif/links/7", "ADMIN_STATE=configured\nNETWORK_FILE=/etc/systemd/network/99.network")
 			set(b, "etc/systemd/networkd.conf", "[Network]\n#ManageForeignRoutes=no")
 		}, []string{"warning network-manager: /etc/systemd/network/99.network", "note network-manager: ManageForeignRoutes"}},
+		{"networkd and two services", func(b *Box) {
+			set(b, "proc/300/comm", "systemd-network")
+			b.Config.Services = append(b.Config.Services, b.Config.Services[0])
+			b.Links, b.Wires = append(b.Links, b.Links[0]), append(b.Wires, nil)
+		}, []string{"note network-manager: ManageForeignRoutes"}},
 		{"networkd leaves all alone", func(b *Box) {
 			set(b, "proc/300/comm", "systemd-network")
 			set(b, "run/systemd/netif/links/7", "ADMIN_STATE=unmanaged")
@@ -226,6 +282,13 @@ func TestExamine(t *testing.T) {
 				b.Sockets.Value[i].Local, b.Sockets.Value[i].Process = netip.MustParseAddrPort(a), "named"
 			}
 		}, nil},
+		{"a server that may wait for the address", func(b *Box) {
+			b.Links[0].Value = netlinkx.State{Exists: true}
+			for i, a := range []string{"127.0.0.1:53", "[::]:53", "0.0.0.0:53", "[::]:53"} {
+				b.Sockets.Value[i].Local, b.Sockets.Value[i].Process = netip.MustParseAddrPort(a), "dnsmasq"
+			}
+			b.Sockets.Value = slices.Delete(b.Sockets.Value, 1, 2)
+		}, []string{"note listener: nobody listens on udp 192.0.2.53:53", "note listener: nobody listens on udp [2001:db8:9::53]:53"}},
 		{"another server on the address", func(b *Box) {
 			b.Sockets.Value = append(b.Sockets.Value, Socket{Local: netip.MustParseAddrPort("192.0.2.53:53"), Process: "dnsmasq", PID: 300})
 		}, []string{"warning listener: dnsmasq (pid 300)"}},
@@ -249,7 +312,7 @@ func TestExamine(t *testing.T) {
 		{"packets that found no room", func(b *Box) {
 			set(b, "proc/net/stat/nf_conntrack", "entries drop early_drop\n0 00000010 0\n0 00000001 0")
 		},
-			[]string{"warning conntrack: 17 packets"}},
+			[]string{"note conntrack: 17 packets"}},
 		{"no connections", func(b *Box) { delete(b.Files.(fstest.MapFS), "proc/sys/net/netfilter/nf_conntrack_count") }, nil},
 		{"no capability", func(b *Box) { set(b, "proc/200/status", "CapEff:\t0000000000000400") }, []string{"error capability: CAP_NET_ADMIN"}},
 		{"no low ports", func(b *Box) {

@@ -42,7 +42,7 @@ func (b *Box) expected() []packet {
 		if w.Err != nil {
 			continue
 		}
-		in := packet{in: w.Value.Link, from: p.Address.WithZone(""), to: w.Value.Source}
+		in := packet{in: w.Value.Link, from: p.Address.WithZone(""), to: w.Value.Source, onIn: true}
 		if p.BFD != nil {
 			in.port = portBFD
 			if p.Multihop > 1 {
@@ -73,7 +73,7 @@ func (b *Box) queries(link string) []packet {
 		}
 		for _, a := range s.Addresses {
 			for _, tcp := range []bool{false, true} {
-				p := packet{in: link, to: a.Addr(), tcp: tcp, port: c.DNS.Server.Addr.Port()}
+				p := packet{in: link, to: a.Addr(), tcp: tcp, port: c.DNS.Server.Addr.Port(), onIn: link == s.Link.Name}
 				p.what = fmt.Sprintf("queries to %s (%s)", netip.AddrPortFrom(p.to, p.port), p.transport())
 				p.why = "the node is announced and fit by its own checks, and clients get no answer"
 				all = append(all, p)

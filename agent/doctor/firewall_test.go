@@ -79,6 +79,13 @@ func TestJudge(t *testing.T) {
 		{"what is ours", "drop", []string{match("==", `{"fib": {"result": "type", "flags": ["daddr"]}}`, `"local"`) + "," + yield}, accept, false},
 		{"unknown statements", "accept", []string{`{"tomorrow": 1},` + lose}, accept | drop, false},
 		{"an extension of iptables", "drop", []string{`{"xt": null},` + yield}, accept | drop, true},
+		{"a limit for each address", "accept", []string{udp53 + `,{"set": {"op": "update", "elem": ` + daddr + `, "set": "@servers", "stmt": [` + limited + `]}},` + lose}, accept | drop, false},
+		{"a set that is filled", "accept", []string{udp53 + `,{"set": {"op": "add", "elem": ` + daddr + `, "set": "@servers", "stmt": [{"counter": null}]}},` + lose}, drop, false},
+		{"a place without a name", "drop", []string{match("==", `{"payload": {"base": "th", "offset": 16, "len": 16}}`, "53") + "," + yield}, accept | drop, false},
+		{"a protocol by its number", "drop", []string{match("==", `{"meta": {"key": "l4proto"}}`, `{"set": [6, 17]}`) + "," + yield}, accept, false},
+		{"another protocol by its number", "drop", []string{match("==", `{"payload": {"protocol": "ip", "field": "protocol"}}`, "6") + "," + yield}, drop, false},
+		{"a link by its number", "drop", []string{match("==", `{"meta": {"key": "iif"}}`, "3") + "," + yield}, accept | drop, false},
+		{"what is not of the link", "accept", []string{match("!=", `{"fib": {"result": "type", "flags": ["daddr", "iif"]}}`, `{"set": ["local", "broadcast"]}`) + "," + lose}, drop, false},
 		{"its target", "accept", []string{udp53 + `,{"xt": {"type": "target", "name": "REJECT"}}`}, accept | drop, true},
 	}
 	p := packet{in: "eth0", to: addr("192.0.2.53"), port: 53}
@@ -89,6 +96,43 @@ func TestJudge(t *testing.T) {
 		}
 		if (v.set&drop != 0) != (v.where != "") {
 			t.Errorf("%s: outcome %b, and %q drops", tt.name, v.set, v.where)
+		}
+	}
+}
+
+// TestJudgeInOrder plays the query through chains that are listed in another
+// order than it meets them.
+func TestJudgeInOrder(t *testing.T) {
+	state := func(word string) string {
+		return `{"match": {"op": "in", "left": {"ct": {"key": "state"}}, "right": "` + word + `"}}`
+	}
+	for _, tt := range []struct {
+		name, raw, nat, input string
+		want                  outcomes
+	}{
+		{"tracked", tcp53 + `,{"notrack": null}`, "", state("new") + "," + yield, accept},
+		{"untracked, and let in as such", udp53 + `,{"notrack": null}`, "", state("untracked") + "," + yield, accept},
+		{"untracked, and let in as new", udp53 + `,{"notrack": null}`, "", state("new") + "," + yield, drop},
+		{"untracked for some", lan + `,{"notrack": null}`, "", state("new") + "," + yield, accept | drop},
+		{"perhaps untracked by iptables", udp53 + `,{"xt": {"type": "target", "name": "CT"}}`, "", state("new") + "," + yield, accept | drop},
+		{"sent to another port", "", udp53 + `,{"redirect": {"port": 5353}}`, tcp53 + "," + yield, accept | drop},
+		{"sent to a container where it jumps", "", udp53 + `,{"jump": {"target": "docker"}}`, tcp53 + "," + yield, accept | drop},
+		{"another port is sent on", "", tcp53 + `,{"dnat": {"addr": "172.17.0.2"}}`, tcp53 + "," + yield, drop},
+	} {
+		parsed, err := ParseRules([]byte(`{"nftables": [
+			{"chain": {"family": "ip", "table": "f", "name": "input", "type": "filter", "hook": "input", "prio": -400, "policy": "drop"}},
+			{"chain": {"family": "ip", "table": "f", "name": "nat", "type": "nat", "hook": "prerouting", "prio": -100, "policy": "accept"}},
+			{"chain": {"family": "ip", "table": "f", "name": "raw", "type": "filter", "hook": "prerouting", "prio": -300, "policy": "accept"}},
+			{"chain": {"family": "ip", "table": "f", "name": "docker"}},
+			{"rule": {"family": "ip", "table": "f", "chain": "docker", "expr": [{"dnat": {"addr": "172.17.0.2", "port": 53}}]}},
+			{"rule": {"family": "ip", "table": "f", "chain": "raw", "expr": [` + tt.raw + `]}},
+			{"rule": {"family": "ip", "table": "f", "chain": "nat", "expr": [` + tt.nat + `]}},
+			{"rule": {"family": "ip", "table": "f", "chain": "input", "expr": [` + tt.input + `]}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := parsed.judge(packet{in: "eth0", to: addr("192.0.2.53"), port: 53}); v.set != tt.want {
+			t.Errorf("%s: got %b, want %b", tt.name, v.set, tt.want)
 		}
 	}
 }

@@ -50,5 +50,9 @@ func (b *Box) builtIn(kind string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("neither /lib/modules nor the kernel's configuration can be read: %w", err)
 	}
-	return strings.Contains(text, "\nCONFIG_"+strings.ToUpper(kind)+"=y\n"), nil
+	option := "\nCONFIG_" + strings.ToUpper(kind)
+	if strings.Contains(text, option+"=m\n") {
+		return false, fmt.Errorf("%s is a module of this kernel, and there is no list of those at hand in /lib/modules", kind)
+	}
+	return strings.Contains(text, option+"=y\n"), nil
 }

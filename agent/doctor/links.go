@@ -72,7 +72,7 @@ func ipv6(b *Box) []Finding {
 		v, err := b.sysctl("net/ipv6/conf", name, "disable_ipv6")
 		key := "net.ipv6.conf." + strings.ReplaceAll(name, ".", "/") + ".disable_ipv6"
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case b.lacksIPv6():
 			found = append(found, Finding{Severity: Error, Seen: "/proc/sys/net/ipv6 does not exist",
 				Why:    fmt.Sprintf("service %s has IPv6 addresses, and this kernel has no IPv6", s.Name),
 				WayOut: "boot without ipv6.disable=1, or leave the IPv6 addresses out"})
@@ -87,6 +87,14 @@ func ipv6(b *Box) []Finding {
 	return found
 }
 
+// lacksIPv6 tells whether the kernel has no IPv6. A /proc that shows nothing of
+// the network tells nothing.
+func (b *Box) lacksIPv6() bool {
+	_, errAny := fs.Stat(b.Files, "proc/sys/net")
+	_, err := fs.Stat(b.Files, "proc/sys/net/ipv6")
+	return errAny == nil && errors.Is(err, fs.ErrNotExist)
+}
+
 // guards looks for the unreachable routes that the running agent keeps.
 func guards(b *Box) []Finding {
 	if !b.Agent.Up() {
@@ -98,7 +106,7 @@ func guards(b *Box) []Finding {
 	var found []Finding
 	for _, s := range b.Config.Services {
 		for _, p := range v6Of(s) {
-			if slices.Contains(b.Guards.Value, p) {
+			if slices.Contains(b.Guards.Value, p) || !b.Agent.has(p) {
 				continue
 			}
 			found = append(found, Finding{Severity: Warning, Seen: "no unreachable route to " + p.String(),

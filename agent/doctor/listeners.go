@@ -55,13 +55,15 @@ func (b *Box) listens(i int, at netip.AddrPort, server dnsx.Server, tcp bool) []
 	words := fmt.Sprintf("%s %s", transports[tcp], at)
 	answers, ok := b.at(at, tcp)
 	switch {
-	case !ok && asked.Process == "named" && b.deaf(i, at.Addr()) == Warning:
-		return nil // BIND listens on addresses as they come
 	case !ok:
-		return []Finding{{Severity: b.deaf(i, at.Addr()),
+		severity, bad := b.deaf(i, at.Addr(), asked.Process)
+		if !bad {
+			return nil
+		}
+		return []Finding{{Severity: severity,
 			Seen:   fmt.Sprintf("nobody listens on %s; the checks are answered by %s", words, asked),
 			Why:    "clients ask the service address, and the node does not come up while it is silent there",
-			WayOut: "let the resolver listen on all addresses (unbound: interface: 0.0.0.0 and ::, interface-automatic: yes), or on the service address before it exists (unbound: ip-freebind: yes; Knot: freebind)"}}
+			WayOut: "let the resolver listen on all addresses (unbound: interface: 0.0.0.0 and ::, interface-automatic: yes), or on the service address before it exists (unbound: ip-freebind: yes; Knot: freebind), or as it comes (dnsmasq: bind-dynamic)"}}
 	case answers.Process != asked.Process:
 		return []Finding{{Severity: Warning,
 			Seen:   fmt.Sprintf("%s is %s, while the checks ask %s", words, answers, asked),
@@ -71,16 +73,22 @@ func (b *Box) listens(i int, at netip.AddrPort, server dnsx.Server, tcp bool) []
 	return nil
 }
 
-// deaf is how bad it is that nobody listens on an address: while it is not on
-// the link, some servers only wait for it to come.
-func (b *Box) deaf(i int, a netip.Addr) Severity {
+// deaf is how bad it is that a server does not listen on an address, if at all:
+// while that is not on the link, some only wait for it to come.
+func (b *Box) deaf(i int, a netip.Addr, server string) (s Severity, bad bool) {
 	l := b.Links[i].Value
 	for _, p := range l.Present {
 		if p.Addr() == a && l.Up {
-			return Error
+			return Error, true
 		}
 	}
-	return Warning
+	switch server {
+	case "named":
+		return 0, false
+	case "dnsmasq", "pihole-FTL": // with bind-dynamic, not with bind-interfaces
+		return Note, true
+	}
+	return Warning, true
 }
 
 // at finds the socket that gets what is sent to an address, which is that of

@@ -75,7 +75,7 @@ func (r Ruleset) holds(c *chain, right json.RawMessage, v value) truth {
 	}
 	var number int
 	if json.Unmarshal(right, &number) == nil {
-		return truthOf(v.text == "" && !v.addr.IsValid() && v.number == number)
+		return v.isNumber(number)
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(right, &list) == nil {
@@ -131,6 +131,17 @@ func (v value) is(text string) truth {
 		return truthOf(v.text != "" && strings.HasPrefix(v.text, start))
 	}
 	return truthOf(v.text == text)
+}
+
+// isNumber compares with a number. What stands for a name may not be known.
+func (v value) isNumber(number int) truth {
+	switch {
+	case v.addr.IsValid():
+		return no
+	case v.text != "" && v.number == 0:
+		return maybe
+	}
+	return truthOf(v.number == number)
 }
 
 // between compares with a range of ports or of addresses.

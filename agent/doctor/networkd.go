@@ -17,6 +17,7 @@ func networkd(b *Box) []Finding {
 		return nil
 	}
 	var found []Finding
+	guarded := false
 	for _, s := range b.Config.Services {
 		index, there := b.Indexes[s.Link.Name]
 		if !there || s.Link.Kind == config.KindExisting {
@@ -30,12 +31,13 @@ func networkd(b *Box) []Finding {
 				WayOut: fmt.Sprintf("a file /etc/systemd/network/00-%s.network with [Match] Name=%s and [Link] Unmanaged=yes",
 					s.Link.Name, s.Link.Name)})
 		}
-		if len(v6Of(s)) > 0 && !b.sparesRoutes() {
-			found = append(found, Finding{Severity: Note,
-				Seen:   "systemd-networkd runs with ManageForeignRoutes=yes, the default",
-				Why:    "when it starts again it deletes the unreachable IPv6 routes; the agent puts them back when it looks",
-				WayOut: "ManageForeignRoutes=no under [Network] in /etc/systemd/networkd.conf"})
-		}
+		guarded = guarded || len(v6Of(s)) > 0
+	}
+	if guarded && !b.sparesRoutes() {
+		found = append(found, Finding{Severity: Note,
+			Seen:   "systemd-networkd runs with ManageForeignRoutes=yes, the default",
+			Why:    "when it starts again it deletes the unreachable IPv6 routes; the agent puts them back when it looks",
+			WayOut: "ManageForeignRoutes=no under [Network] in /etc/systemd/networkd.conf"})
 	}
 	return found
 }

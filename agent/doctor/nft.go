@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Ruleset is the packet filter of a box, as `nft -j list ruleset` prints it.
@@ -16,6 +17,7 @@ type Ruleset struct {
 type chain struct {
 	family, table, name string
 	kind, hook, policy  string
+	prio                int // the lower, the earlier
 	rules               []rule
 }
 
@@ -29,6 +31,7 @@ type rule struct {
 type object struct {
 	Chain *struct {
 		Family, Table, Name, Type, Hook, Policy string
+		Prio                                    int
 	}
 	Rule *struct {
 		Family, Table, Chain string
@@ -58,11 +61,12 @@ func ParseRules(text []byte) (Ruleset, error) {
 			}
 		}
 		if c := o.Chain; c != nil {
-			made := &chain{family: c.Family, table: c.Table, name: c.Name, kind: c.Type, hook: c.Hook, policy: c.Policy}
+			made := &chain{family: c.Family, table: c.Table, name: c.Name, kind: c.Type, hook: c.Hook, policy: c.Policy, prio: c.Prio}
 			r.chains = append(r.chains, made)
 			r.byName[key(c.Family, c.Table, c.Name)] = made
 		}
 	}
+	slices.SortStableFunc(r.chains, inOrder)
 	for _, o := range all.Nftables {
 		if o.Rule == nil {
 			continue
@@ -76,116 +80,3 @@ func ParseRules(text []byte) (Ruleset, error) {
 
 // key names what belongs to a table.
 func key(family, table, name string) string { return family + " " + table + " " + name }
-
-// apply says what one rule does to a packet: the outcomes, whether the rule
-// surely matches, and whether it is in part an extension of iptables, whose
-// content nft does not show.
-func (r Ruleset) apply(c *chain, rule rule, p packet, depth int) (does outcomes, sure, foreign bool) {
-	sure = true
-	for _, statement := range rule.expr {
-		for name, body := range statement {
-			switch name {
-			case "match":
-				switch r.matches(c, body, p) {
-				case no:
-					return goOn, true, foreign
-				case maybe:
-					sure = false
-				}
-			case "vmap":
-				does = r.mapped(c, body, p, depth)
-			case "xt":
-				foreign = true
-				does = extension(body)
-				sure = false
-			case "counter", "log", "mangle", "notrack", "set":
-			default:
-				o, known := r.verdictOf(c, name, body, p, depth)
-				if does |= o; !known {
-					sure = false // such as limit
-				}
-			}
-		}
-	}
-	if does == 0 || !sure {
-		does |= goOn
-	}
-	return does, sure, foreign
-}
-
-// extension says what an extension of iptables may do: a target that is named,
-// or anything.
-func extension(body json.RawMessage) outcomes {
-	var x *struct{ Type, Name string }
-	if err := json.Unmarshal(body, &x); err != nil || x == nil {
-		return 0
-	}
-	if x.Type == "target" && (x.Name == "REJECT" || x.Name == "DROP") {
-		return drop
-	}
-	return 0
-}
-
-// verdictOf says what a statement of that name ends with; known is false for
-// one that is none.
-func (r Ruleset) verdictOf(c *chain, name string, body json.RawMessage, p packet, depth int) (does outcomes, known bool) {
-	switch name {
-	case "accept":
-		return accept, true
-	case "drop", "reject":
-		return drop, true
-	case "return":
-		return back, true
-	case "continue":
-		return goOn, true
-	case "queue":
-		return accept | drop, true
-	case "jump", "goto":
-		var to struct{ Target string }
-		target := c
-		if json.Unmarshal(body, &to) == nil {
-			target = r.byName[key(c.family, c.table, to.Target)]
-		}
-		if target == nil || depth >= deepest {
-			return accept | drop | goOn, true
-		}
-		does = r.through(target, p, depth+1).set
-		if name == "goto" && does&goOn != 0 {
-			does = does&^goOn | back
-		}
-		return does, true
-	}
-	return 0, false
-}
-
-// mapped says what a map of verdicts does.
-func (r Ruleset) mapped(c *chain, body json.RawMessage, p packet, depth int) outcomes {
-	var m struct{ Key, Data json.RawMessage }
-	if json.Unmarshal(body, &m) != nil {
-		return accept | drop | goOn
-	}
-	v := valueOfPacket(m.Key, p)
-	if v.absent {
-		return goOn
-	}
-	does := goOn
-	for _, e := range r.elements(c, m.Data) {
-		var pair []json.RawMessage
-		if json.Unmarshal(e, &pair) != nil || len(pair) != 2 {
-			return accept | drop | goOn
-		}
-		is := r.holds(c, pair[0], v)
-		if is == no {
-			continue
-		}
-		var o map[string]json.RawMessage
-		_ = json.Unmarshal(pair[1], &o) // what is no object has no verdict
-		for name, body := range o {
-			one, _ := r.verdictOf(c, name, body, p, depth)
-			if does |= one; is == yes {
-				return one
-			}
-		}
-	}
-	return does
-}

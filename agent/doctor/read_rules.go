@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"recuse/netlinkx"
 )
 
 // listWithin bounds the listing of a packet filter.
@@ -41,11 +43,13 @@ func readRules(ctx context.Context) (Ruleset, error) {
 
 // withoutNFT says whether there may be rules that nobody can list.
 func withoutNFT() error {
-	modules, err := os.ReadFile("/proc/modules")
-	if err == nil && !strings.Contains("\n"+string(modules), "\nnf_tables ") {
-		return legacyTables()
+	switch some, err := netlinkx.NFTables(); {
+	case err != nil:
+		return err
+	case some:
+		return errors.New("the packet filter cannot be listed: there is no nft (package nftables)")
 	}
-	return errors.New("the packet filter cannot be listed: there is no nft (package nftables)")
+	return legacyTables()
 }
 
 // legacyTables tells of tables of the old iptables, which nft does not show.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"recuse/probe"
 )
 
 // States of a socket in the kernel's tables (include/net/tcp_states.h): a UDP
@@ -77,9 +79,13 @@ func parseAddrPort(text string) (netip.AddrPort, error) {
 
 // process is a running program.
 type process struct {
-	name string
+	name string // its own choice, so it is shown with care
 	pid  int
 }
+
+// nameMax bounds a process's name as it is shown: the kernel's 15 bytes, each
+// written as an escape.
+const nameMax = 15 * 4
 
 // socketOwners finds the process of each socket, by inode. Of several that share
 // one, as a parent and its children, it is the one with the lowest number.
@@ -102,7 +108,7 @@ func socketOwners() map[string]process {
 			continue
 		}
 		name, _ := os.ReadFile(filepath.Join(dir, "comm"))
-		owners[inode] = process{strings.TrimSpace(string(name)), pid}
+		owners[inode] = process{probe.Printable(strings.TrimSpace(string(name)), nameMax), pid}
 	}
 	return owners
 }

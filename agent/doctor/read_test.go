@@ -83,6 +83,32 @@ func TestReadSockets(t *testing.T) {
 	}
 }
 
+// TestSocketOwners shows the name of a process, which is its own choice, with
+// care.
+func TestSocketOwners(t *testing.T) {
+	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	before, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.WriteFile("/proc/self/comm", before, 0) }() // a name of no account
+	if err := os.WriteFile("/proc/self/comm", []byte("\x1b[2Jx"), 0); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readSockets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := netip.MustParseAddrPort(udp.LocalAddr().String())
+	if i := slices.IndexFunc(all, func(s Socket) bool { return s.Local == at }); i < 0 || all[i].Process != `\x1b[2Jx` {
+		t.Errorf("unexpected owner of %s in %v", at, all)
+	}
+}
+
 func TestReadStateDir(t *testing.T) {
 	dir := t.TempDir()
 	if d := readStateDir(dir); d.Err != nil {

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
-	"recuse/agent/config"
 	"recuse/agent/control"
+	"recuse/bgp"
 )
 
 // settings passes on what is legal and probably not meant.
@@ -93,12 +94,9 @@ func services(b *Box) []Finding {
 	return found
 }
 
-// configured finds a peer's settings by its address in status.
-func configured(c *config.Config, address string) (int, bool) {
-	for i, p := range c.BGP.Peers {
-		if p.Address.String() == address {
-			return i, true
-		}
-	}
-	return 0, false
+// configured finds a peer's settings by its address in status, as far as the
+// agent goes by them.
+func (b *Box) configured(address string) (int, bool) {
+	i := slices.IndexFunc(b.Config.BGP.Peers, func(p bgp.Peer) bool { return p.Address.String() == address })
+	return i, i >= 0 && len(inForce(b)) == 0
 }

@@ -45,7 +45,7 @@ func peers(b *Box) []Finding {
 func bfdSessions(b *Box) []Finding {
 	var found []Finding
 	for _, p := range b.Agent.Status.Peers {
-		i, known := configured(b.Config, p.Address)
+		i, known := b.configured(p.Address)
 		switch {
 		case p.BFD == nil:
 		case p.BFD.State != "UP":

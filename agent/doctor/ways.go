@@ -3,9 +3,11 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
+	"recuse/agent/control"
 	"recuse/netlinkx"
 )
 
@@ -35,7 +37,10 @@ func (b *Box) wayTo(i int, w Got[netlinkx.Way]) []Finding {
 	one := func(seen, why, out string) []Finding {
 		return []Finding{{Severity: Error, Seen: at + seen, Why: why, WayOut: out}}
 	}
-	far := w.Value.Gateway.IsValid()
+	// The gateway may be the router itself, by another of its addresses: a
+	// session that is there says so.
+	far := w.Value.Gateway.IsValid() && w.Value.Gateway != p.Address.WithZone("")
+	apart := far && !b.sessionWith(p.Address.String())
 	switch {
 	case errors.Is(w.Err, netlinkx.ErrNoWay):
 		return one(": "+w.Err.Error(), "no session can come up", "give the box an address on the router's network, or a route")
@@ -43,14 +48,14 @@ func (b *Box) wayTo(i int, w Got[netlinkx.Way]) []Finding {
 		return unread(w.Err, "the session needs a route")
 	case w.Value.Local:
 		return one(" is an address of this box", "a node is not its own router", "set the router's address")
-	case far && p.TTLSecurity:
+	case apart && p.TTLSecurity:
 		return one(fmt.Sprintf(" is behind %s, with ttl_security", w.Value.Gateway),
 			"packets that have crossed a router are dropped (RFC 5082)",
 			"peer with a router on the link, or set multihop in place of ttl_security")
-	case far && p.ASN != b.Config.BGP.ASN && p.Multihop == 0:
+	case apart && p.ASN != b.Config.BGP.ASN && p.Multihop == 0:
 		return one(fmt.Sprintf(" is behind %s, without multihop", w.Value.Gateway),
 			"packets of eBGP leave with TTL 1 and do not arrive", "set multihop, such as multihop: 2, on both sides")
-	case far && p.BFD != nil && p.Multihop <= 1:
+	case far && p.BFD != nil && p.Multihop <= 1 && !b.bfdWith(p.Address.String()):
 		return one(fmt.Sprintf(" is behind %s, with bfd and without multihop", w.Value.Gateway),
 			"BFD of one hop is dropped once a router has lowered its TTL (RFC 5881)", "set multihop, such as multihop: 2, on both sides")
 	}
@@ -63,7 +68,8 @@ func nextHops(b *Box) []Finding {
 	var found []Finding
 	for i, err := range b.Withheld {
 		p := b.Config.BGP.Peers[i]
-		if err == nil || b.sessionWith(p.Address.String()) {
+		absent := p.LocalAddress.IsValid() && !b.Locals[i].Value.Local // a finding of its own
+		if err == nil || absent || b.sessionWith(p.Address.String()) {
 			continue
 		}
 		found = append(found, Finding{Severity: Warning,
@@ -82,6 +88,13 @@ func (b *Box) sessionWith(address string) bool {
 		}
 	}
 	return false
+}
+
+// bfdWith tells whether the agent's BFD with a peer is up.
+func (b *Box) bfdWith(address string) bool {
+	return slices.ContainsFunc(b.Agent.Status.Peers, func(p control.Peer) bool {
+		return p.Address == address && p.BFD != nil && p.BFD.State == "UP"
+	})
 }
 
 // sources looks for packets of the node's own that would start from a service
@@ -129,8 +142,8 @@ func rpFilter(b *Box) []Finding {
 // otherWay is a link other than that to peer i by which answers to IPv4 clients
 // leave: that to the internet, or to another peer; "" if there is none.
 func (b *Box) otherWay(i int) string {
-	if !b.Config.BGP.Peers[i].Address.Is4() {
-		return ""
+	if !slices.ContainsFunc(announced(b.Config), func(p netip.Prefix) bool { return p.Addr().Is4() }) {
+		return "" // IPv6 has no such filter
 	}
 	for _, w := range append([]Got[netlinkx.Way]{b.Outward[0]}, b.Ways...) {
 		if w.Err == nil && !w.Value.Local && w.Value.Link != b.Ways[i].Value.Link && w.Value.Source.Is4() {

@@ -89,7 +89,7 @@ func (q inquest) run(c *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	if err := onBox(c.Context(), conf.Source); err != nil {
+	if err := onBox(c.Context(), conf.Server.Addr.Addr(), conf.Source); err != nil {
 		return err
 	}
 	announce(c.ErrOrStderr(), conf)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"recuse/probe"
@@ -27,9 +28,13 @@ func announce(w io.Writer, conf catchment.Config) {
 	}
 }
 
-// onBox returns an error unless the source address can be bound; the zero
-// address always can.
-func onBox(ctx context.Context, source netip.Addr) error {
+// onBox returns an error unless the box has the link of the server's address,
+// if it names one, and the source address can be bound; the zero address always
+// can.
+func onBox(ctx context.Context, server, source netip.Addr) error {
+	if zone := server.Zone(); zone != "" && !linked(zone) {
+		return fmt.Errorf("%q: no link %s on this box, use one that `ip link` shows", server, zone)
+	}
 	if !source.IsValid() {
 		return nil
 	}
@@ -39,6 +44,15 @@ func onBox(ctx context.Context, source netip.Addr) error {
 		return fmt.Errorf("--source: %q: %s, use one that `ip address` shows", source, why.Outcome)
 	}
 	return conn.Close()
+}
+
+// linked tells whether the box has a link of that name or number.
+func linked(zone string) bool {
+	_, err := net.InterfaceByName(zone)
+	if n, errNumber := strconv.Atoi(zone); err != nil && errNumber == nil {
+		_, err = net.InterfaceByIndex(n)
+	}
+	return err == nil
 }
 
 // here tells whether an address is one of this box's own, so that its packets

@@ -57,6 +57,9 @@ func (q inquest) from(server netip.Addr) (netip.Addr, error) {
 	if a = a.Unmap(); a.Is4() != server.Is4() {
 		return netip.Addr{}, fmt.Errorf("%w: --source: %q: must be of the family of the server, %s", errUsage, q.source, server)
 	}
+	if a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "" {
+		a = a.WithZone(server.Zone())
+	}
 	return a, nil
 }
 

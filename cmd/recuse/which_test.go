@@ -161,7 +161,10 @@ func TestWhichUsage(t *testing.T) {
 		{"192.0.2.1 --type A", exitConfig},
 		{"192.0.2.1 --name who.lan --type AXFR", exitConfig},
 		{"192.0.2.1 --name a..b", exitConfig},
+		{"fe80::1", exitConfig},
+		{"192.0.2.1 --name a\\ -n 1", exitConfig},
 		{"192.0.2.1 --source 192.0.2.77", exitBox},
+		{"fe80::1%nowhere", exitBox},
 	} {
 		if got := run(strings.Fields("which " + tt.args)); got != tt.want {
 			t.Errorf("%s: exit code %d, want %d", tt.args, got, tt.want)

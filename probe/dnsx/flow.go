@@ -42,8 +42,22 @@ func (f *Flow) Close() {
 	}
 }
 
-// Ask asks once which node the server is. It returns by the deadline of ctx.
+// Ask asks once which node the server is. It returns by the deadline of ctx. A
+// server may close a connection after an answer (RFC 7766 section 6.2.4): then
+// it is asked over a new one.
 func (f *Flow) Ask(ctx context.Context, i Inquiry) Answer {
+	again := f.conn != nil && f.config.Server.Net == "tcp"
+	a := f.once(ctx, i)
+	if again && a.Cause == probe.Wrong {
+		f.Close()
+		f.conn = nil
+		a = f.once(ctx, i)
+	}
+	return a
+}
+
+// once is Ask over the connection that is open, if one is.
+func (f *Flow) once(ctx context.Context, i Inquiry) Answer {
 	sent := time.Now()
 	var node string
 	q, err := i.query(f.config)

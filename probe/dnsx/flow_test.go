@@ -65,6 +65,35 @@ func TestFlowOverTCP(t *testing.T) {
 	}
 }
 
+// TestFlowOverClosingTCP asks twice a server that ends each connection after
+// one answer.
+func TestFlowOverClosingTCP(t *testing.T) {
+	s := serve(t, "tcp", "127.0.0.1", func(q *dns.Msg) *dns.Msg { return withNSID(q, "6e31") }, maxQueries(1))
+	f := NewFlow(s, netip.Addr{})
+	defer f.Close()
+	for range 2 {
+		if a := askOnce(t, f, Inquiries()[0], patience); a.Node != "n1" || a.Cause != probe.Passed {
+			t.Fatalf("got %+v", a)
+		}
+	}
+}
+
+// TestFlowOfEscapes asks for a name whose bytes an answer spells otherwise.
+func TestFlowOfEscapes(t *testing.T) {
+	for _, name := range []string{`\119ho.lan`, `w\ho.lan`, "höchst.lan", `a\.b.lan`} {
+		s := scripted(t, func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
+			m := reply(q, dns.RcodeSuccess)
+			m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET}, Txt: []string{"n1"}}}
+			send(t, own, from, m)
+		})
+		f := NewFlow(s, netip.Addr{})
+		defer f.Close()
+		if a := askOnce(t, f, inquire(t, name, dns.TypeTXT), patience); a.Node != "n1" {
+			t.Errorf("%s: got %+v", name, a)
+		}
+	}
+}
+
 // TestFlowWithoutIdentity says of every other end what it is.
 func TestFlowWithoutIdentity(t *testing.T) {
 	other := listen(t, "127.0.0.9:0")

@@ -1,8 +1,12 @@
 package dnsx
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +15,8 @@ import (
 	"recuse/probe"
 )
 
-// identityMax is the longest identity that is shown, in bytes: one string of a
-// TXT record (RFC 1035 section 3.3).
+// identityMax is the longest identity that is shown whole, in bytes: one string
+// of a TXT record (RFC 1035 section 3.3).
 const identityMax = 255
 
 // Inquiry is one way to ask a server which node it is.
@@ -85,7 +89,7 @@ func (i Inquiry) query(c Config) (query, error) {
 // identity returns what an answer says of the node, "" if nothing.
 func (i Inquiry) identity(m *dns.Msg) string {
 	if i.nsid {
-		return probe.Printable(nsid(m), identityMax)
+		return shown(nsid(m))
 	}
 	var values []string
 	for _, rr := range m.Answer {
@@ -94,7 +98,19 @@ func (i Inquiry) identity(m *dns.Msg) string {
 		}
 	}
 	slices.Sort(values) // the order of a record set means nothing
-	return probe.Printable(strings.Join(values, " "), identityMax)
+	return shown(strings.Join(values, " "))
+}
+
+// shown returns an identity as it is shown. Blanks alone are none. What is cut
+// off a long one tells nodes apart by its checksum.
+func shown(identity string) string {
+	if strings.TrimSpace(identity) == "" {
+		return ""
+	}
+	if text := probe.Printable(identity, math.MaxInt); len(text) <= identityMax {
+		return text
+	}
+	return fmt.Sprintf("%s%08x", probe.Printable(identity, identityMax), crc32.ChecksumIEEE([]byte(identity)))
 }
 
 // nsid returns the server's identifier in m, as text or as hex digits: it is
@@ -110,7 +126,8 @@ func nsid(m *dns.Msg) string {
 			continue
 		}
 		text, err := hex.DecodeString(id.Nsid)
-		if err == nil && !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' }) {
+		odd := func(b byte) bool { return b < ' ' || b > '~' }
+		if err == nil && !slices.ContainsFunc(text, odd) && len(bytes.TrimSpace(text)) > 0 {
 			return string(text)
 		}
 		return "0x" + id.Nsid

@@ -56,6 +56,9 @@ func TestIdentity(t *testing.T) {
 		{"NSID of other bytes", own[0], id("6e0a31"), "0x6e0a31"},
 		{"NSID of an escape", own[0], id("1b5b324a"), "0x1b5b324a"},
 		{"NSID of nothing", own[0], id(""), ""},
+		{"NSID of blanks", own[0], id("2020"), "0x2020"},
+		{"NSID that is long", own[0], id(strings.Repeat("61", 300)), strings.Repeat("a", 255) + "...89971909"},
+		{"NSID that is long and ends otherwise", own[0], id(strings.Repeat("61", 299) + "62"), strings.Repeat("a", 255) + "...109e48b3"},
 		{"no NSID", own[0], records(". 60 IN NS a.root-servers.net."), ""},
 		{"no EDNS", own[0], code(dns.RcodeFormatError), ""},
 		{"id.server", own[1], records(`id.server. 0 CH TXT "n1.example"`), "n1.example"},
@@ -67,6 +70,7 @@ func TestIdentity(t *testing.T) {
 		{"behind an alias", who, records("who.lan. 0 IN CNAME n1.lan.", "n1.lan. 0 IN TXT n1"), "n1"},
 		{"an alias only", who, records("who.lan. 0 IN CNAME n1.lan."), ""},
 		{"bytes that do not print", who, records(`who.lan. 0 IN TXT "\027[2J"`), `\027[2J`},
+		{"blanks", who, records(`who.lan. 0 IN TXT " "`, `who.lan. 0 IN TXT ""`), ""},
 		{"an address", addr, records("who.lan. 0 IN A 10.1.1.11"), "10.1.1.11"},
 		{"no such name", who, code(dns.RcodeNameError), ""},
 	} {
@@ -132,6 +136,7 @@ func TestInquiry(t *testing.T) {
 func TestNewInquiryErrors(t *testing.T) {
 	for name, kind := range map[string]uint16{
 		"": dns.TypeTXT, "a..b": dns.TypeTXT, "{node}.lan": dns.TypeTXT, strings.Repeat("a", 64) + ".lan": dns.TypeA, "who.lan": dns.TypeANY,
+		"who lan": dns.TypeTXT, "\x1b[2J.lan": dns.TypeTXT, `who\`: dns.TypeTXT,
 	} {
 		if i, err := NewInquiry(name, kind); err == nil {
 			t.Errorf("%q is asked for as %v", name, i)

@@ -48,7 +48,12 @@ func pack(c Config, m *dns.Msg) (query, error) {
 	if err != nil {
 		return query{}, fmt.Errorf("failed to write the query for %s: %w", m.Question[0].Name, err)
 	}
-	return query{Config: c, id: m.Id, question: m.Question[0], wire: wire}, nil
+	// An answer has the name as it is on the wire, its escapes resolved.
+	var sent dns.Msg
+	if err := sent.Unpack(wire); err != nil {
+		return query{}, fmt.Errorf("failed to read the query for %s: %w", m.Question[0].Name, err)
+	}
+	return query{Config: c, id: m.Id, question: sent.Question[0], wire: wire}, nil
 }
 
 // read tells whether a message that came from an address answers the query,
@@ -60,7 +65,7 @@ func (q query) read(raw []byte, from netip.AddrPort) (finding, bool) {
 	if q.any {
 		return finding{cause: probe.Passed, alive: true}, true
 	}
-	ours := from == q.Server.Addr
+	ours := sameServer(from, q.Server.Addr)
 	var m dns.Msg
 	if err := m.Unpack(raw); err != nil {
 		return wrong("malformed answer"), ours

@@ -59,14 +59,26 @@ func checkName(name string) error {
 	}
 	// The longest label is what a fresh part can make too long.
 	full := dns.Fqdn(strings.ReplaceAll(name, randomMark, strings.Repeat("0", 2*randomBytes)))
-	if strings.ContainsAny(full, "{} ") {
+	if strings.ContainsAny(full, "{}") {
 		return errors.New("the only part in braces that a name may have is {random}")
 	}
-	if _, ok := dns.IsDomainName(full); !ok || strings.Contains(full, "..") {
+	if strings.ContainsFunc(full, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return errors.New(`no spaces and control characters, write such a byte as its three decimal digits after a \`)
+	}
+	if _, ok := dns.IsDomainName(full); !ok || strings.Contains(full, "..") || !packs(full) {
 		return errors.New("not a domain name: labels are 1 to 63 characters, the whole at most 253")
 	}
 	return nil
 }
+
+// packs tells whether a full name can be written into a question.
+func packs(full string) bool {
+	_, err := dns.PackDomainName(full, make([]byte, nameMax), 0, nil, false)
+	return err == nil
+}
+
+// nameMax is the longest name, in bytes on the wire (RFC 1035 section 3.1).
+const nameMax = 255
 
 // fresh returns the name to ask for, in full, with a new random part in place
 // of every {random}.

@@ -2,7 +2,9 @@ package dnsx
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,6 +50,7 @@ func TestParseErrors(t *testing.T) {
 		address = "not an IP address, names are not looked up; write one such as 127.0.0.1:53 or [::1]:53"
 		port    = "the port is not a number from 1 to 65535, leave it out for 53"
 		single  = "no single server has this address, use the one it listens on, such as 127.0.0.1"
+		scope   = "a link-local address, and no other, needs its link, such as fe80::1%eth0"
 		named   = "not an IP address, names are not looked up; write the server's address, such as %s://127.0.0.1, and its name as server_name"
 		path    = "the path must be one such as /dns-query, without ? or #"
 		typ     = "not a type that a check can ask for, use one such as A, AAAA, TXT, SOA or NS"
@@ -72,6 +75,8 @@ func TestParseErrors(t *testing.T) {
 		{server, "0.0.0.0:53", single},
 		{server, "::", single},
 		{server, "224.0.0.1", single},
+		{server, "fe80::1", scope},
+		{server, "[2001:db8::1%eth0]:53", scope},
 		{server, "tls://dns.example", fmt.Sprintf(named, "tls")},
 		{server, "https://dns.example/dns-query", fmt.Sprintf(named, "https")},
 		{server, "https://", fmt.Sprintf(named, "https")},
@@ -95,6 +100,30 @@ func TestParseErrors(t *testing.T) {
 	for _, tt := range tests {
 		if err := tt.parse(tt.text); err == nil || err.Error() != tt.want {
 			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// TestSameServer proves that a link is one by its name and by its number.
+func TestSameServer(t *testing.T) {
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := strconv.Itoa(lo.Index)
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"10.1.1.1:53", "10.1.1.1:53", true},
+		{"10.1.1.1:53", "10.1.1.1:54", false},
+		{"[fe80::1%lo]:53", "[fe80::1%" + number + "]:53", true},
+		{"[fe80::1%lo]:53", "[fe80::1%" + number + "]:54", false},
+		{"[fe80::1%lo]:53", "[fe80::2%lo]:53", false},
+		{"[fe80::1%lo]:53", "[fe80::1%nowhere]:53", false},
+	} {
+		if got := sameServer(netip.MustParseAddrPort(tt.a), netip.MustParseAddrPort(tt.b)); got != tt.want {
+			t.Errorf("%s and %s: %t", tt.a, tt.b, got)
 		}
 	}
 }
@@ -156,6 +185,10 @@ func TestNewErrors(t *testing.T) {
 			"source ::1 and server 127.0.0.1:53 are not of one address family"},
 		{"no name", Config{Server: loopback}, `name: "": empty name, write one such as "{random}.lan"`},
 		{"braces", Config{Server: loopback, Name: "{rand}.lan"}, `name: "{rand}.lan": the only part in braces that a name may have is {random}`},
+		{"a space", Config{Server: loopback, Name: "a b.lan"},
+			`name: "a b.lan": no spaces and control characters, write such a byte as its three decimal digits after a \`},
+		{"an open escape", Config{Server: loopback, Name: `a.lan\`},
+			`name: "a.lan\\": not a domain name: labels are 1 to 63 characters, the whole at most 253`},
 		{"dots", Config{Server: loopback, Name: "a..lan"},
 			`name: "a..lan": not a domain name: labels are 1 to 63 characters, the whole at most 253`},
 		{"too long a label", Config{Server: loopback, Name: long + "{random}.lan"},

@@ -3,6 +3,7 @@ package dnsx
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -112,6 +113,9 @@ func parseAddrPort(s string, defaultPort uint16) (netip.AddrPort, error) {
 	if addr.IsUnspecified() || addr.IsMulticast() {
 		return netip.AddrPort{}, errors.New("no single server has this address, use the one it listens on, such as 127.0.0.1")
 	}
+	if (addr.Is6() && addr.IsLinkLocalUnicast()) != (addr.Zone() != "") {
+		return netip.AddrPort{}, errors.New("a link-local address, and no other, needs its link, such as fe80::1%eth0")
+	}
 	return netip.AddrPortFrom(addr, port), nil
 }
 
@@ -132,4 +136,23 @@ func splitPort(s string, defaultPort uint16) (host string, port uint16, err erro
 		return strings.TrimSuffix(inner, "]"), uint16(n), nil
 	}
 	return s[:colon], uint16(n), nil
+}
+
+// sameServer tells whether two addresses are one. A link in them may be given
+// by its name or its number (RFC 4007 section 11.2).
+func sameServer(a, b netip.AddrPort) bool {
+	if a == b || a.Addr().Zone() == "" {
+		return a == b
+	}
+	zoneless := func(p netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(p.Addr().WithZone(""), p.Port()) }
+	return zoneless(a) == zoneless(b) && link(a.Addr().Zone()) == link(b.Addr().Zone())
+}
+
+// link returns the number of a link of that name or number; 0 stands for none.
+func link(zone string) int {
+	if l, err := net.InterfaceByName(zone); err == nil {
+		return l.Index
+	}
+	n, _ := strconv.Atoi(zone)
+	return n
 }

@@ -18,7 +18,7 @@ const brief = 200 * time.Millisecond
 
 // serve starts a DNS server on a free loopback port that answers with what
 // handle returns, nothing if that is nil.
-func serve(t *testing.T, network, host string, handle func(q *dns.Msg) *dns.Msg) Server {
+func serve(t *testing.T, network, host string, handle func(q *dns.Msg) *dns.Msg, options ...func(*dns.Server)) Server {
 	t.Helper()
 	up := make(chan struct{})
 	s := &dns.Server{
@@ -31,6 +31,9 @@ func serve(t *testing.T, network, host string, handle func(q *dns.Msg) *dns.Msg)
 				}
 			}
 		}),
+	}
+	for _, o := range options {
+		o(s)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.ListenAndServe() }()
@@ -50,6 +53,9 @@ func serve(t *testing.T, network, host string, handle func(q *dns.Msg) *dns.Msg)
 	}
 	return Server{Net: network, Addr: s.PacketConn.LocalAddr().(*net.UDPAddr).AddrPort()}
 }
+
+// maxQueries has a server end a connection after so many.
+func maxQueries(n int) func(*dns.Server) { return func(s *dns.Server) { s.MaxTCPQueries = n } }
 
 // listen opens a UDP socket on the address, port 0 for any.
 func listen(t *testing.T, addr string) *net.UDPConn {
