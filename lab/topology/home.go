@@ -80,14 +80,14 @@ func (l *Lab) setKernel(ctx context.Context, r *Router, config string) error {
 }
 
 // obey runs on a router what its configuration says to run outside of its
-// daemons.
+// daemons. The policy by which it spreads flows stays the lab's own.
 func (r *Router) obey(ctx context.Context, config string) error {
 	for _, m := range kernelCommand.FindAllStringSubmatch(config, -1) {
 		if _, err := r.Run(ctx, "sh", "-c", m[1]); err != nil {
 			return fmt.Errorf("failed to do as the configuration says: %w", err)
 		}
 	}
-	return nil
+	return r.forwarding()
 }
 
 // outside is the IPv4 address under which the authority sees the node.

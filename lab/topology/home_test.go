@@ -48,6 +48,9 @@ func flat(t *testing.T, router string, settings bool) {
 	if settings && err != nil {
 		t.Errorf("over TCP: %v", err)
 	}
+	if settings {
+		oneFlow(t, client.Host, service)
+	}
 	to, err := client.Redirected(ctx, service)
 	if err != nil || (to == "") != settings {
 		t.Fatalf("the client was redirected so: %q, %v", to, err)
@@ -70,6 +73,48 @@ func flat(t *testing.T, router string, settings bool) {
 	// The other client has seen no redirect.
 	first, _ := lab.Asker(0)
 	ask(t, first.Host, service, "nas.lan.", dns.TypeA)
+}
+
+// oneFlow asks again and again from one port, each time over a socket of its own:
+// a router sends one flow to one node.
+func oneFlow(t *testing.T, h *topology.Host, server netip.Addr) {
+	t.Helper()
+	met := map[string]bool{}
+	for range 16 {
+		met[whoAnswers(t, h, server, 40053)] = true
+	}
+	if len(met) != 1 {
+		t.Errorf("one flow went to %v", met)
+	}
+}
+
+// whoAnswers is the NSID in the answer to a question from a port.
+func whoAnswers(t *testing.T, h *topology.Host, server netip.Addr, port int) string {
+	t.Helper()
+	var conn *net.UDPConn
+	if err := h.Do(func() (err error) {
+		conn, err = net.DialUDP("udp", &net.UDPAddr{Port: port}, net.UDPAddrFromAddrPort(netip.AddrPortFrom(server, 53)))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	m := new(dns.Msg)
+	m.SetQuestion("nas.lan.", dns.TypeA)
+	m.SetEdns0(1232, false)
+	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_NSID{Code: dns.EDNS0NSID}}
+	c := dns.Client{Timeout: soon}
+	r, _, err := c.ExchangeWithConnContext(t.Context(), m, &dns.Conn{Conn: conn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range r.IsEdns0().Option {
+		if n, ok := o.(*dns.EDNS0_NSID); ok {
+			return n.Nsid
+		}
+	}
+	t.Fatal("the answer has no NSID")
+	return ""
 }
 
 // overTCP asks over a connection of its own.
