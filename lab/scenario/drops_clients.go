@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"recuse/lab/result"
@@ -13,6 +14,12 @@ import (
 func dropsClients() Scenario {
 	return Scenario{
 		Name: "drops-clients", Title: "the firewall of a node drops what clients ask, and nothing else",
+		Applies: func(s result.Setup) error {
+			if s.Design == Relay {
+				return errors.New("in the design relay no client asks a node")
+			}
+			return nil
+		},
 		Act: func(ctx context.Context, r *Run) error {
 			r.Down(r.Node)
 			r.Say("the firewall of %s drops the clients", r.Node.Name())

@@ -25,6 +25,9 @@ func TestRealProofs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, s := range scenarios {
+				if s.Applies != nil && s.Applies(b.Setup()) != nil {
+					continue
+				}
 				// Nothing is made, so one bench will do for all.
 				s.Act, s.Undo = nil, nil
 				s.Fault = scenario.Length{Least: 2 * time.Second}
