@@ -12,15 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// needRoot skips the test without root, or fails it where that must not be.
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 && os.Getenv("RECUSE_TEST_UNPRIVILEGED") != "1" {
+		return
+	}
+	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
+		t.Fatal("a network namespace needs root")
+	}
+	t.Skip("skipped: a network namespace needs root")
+}
+
 // testNamespace makes a namespace that ends with the test.
 func testNamespace(t *testing.T, name string) *Namespace {
 	t.Helper()
-	if os.Geteuid() != 0 || os.Getenv("RECUSE_TEST_UNPRIVILEGED") == "1" {
-		if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
-			t.Fatal("a network namespace needs root")
-		}
-		t.Skip("skipped: a network namespace needs root")
-	}
+	needRoot(t)
 	ns, err := newNamespace(fmt.Sprintf("%s%d-test-%s", prefix, os.Getpid(), name))
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,9 @@ func newRunDir(log *slog.Logger) (*runDir, error) {
 	if err := sweep(); err != nil {
 		log.Warn("failed to sweep dead labs", "error", err)
 	}
+	if err := shareNames(); err != nil {
+		return nil, err
+	}
 	var random [2]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, fmt.Errorf("failed to name lab: %w", err)

@@ -12,9 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// netnsDir is where named namespaces are bound.
-const netnsDir = "/run/netns"
-
 // sweep ends the processes of dead labs and deletes their namespaces and run
 // directories. A directory that was kept on purpose has no lock file and stays.
 func sweep() error {
