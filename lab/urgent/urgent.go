@@ -34,9 +34,10 @@ const slice = 100 * time.Microsecond
 const every = 200 * time.Millisecond
 
 // state is the process's urgency. It has to be that of all threads, for Go
-// passes its work from one to another, and each waits for that; and there is one
-// processor of Go's more, for a thread that waits in the kernel leaves and takes
-// one each time.
+// passes its work from one to another, and each waits for that. There are more of
+// Go's processors than before: one for each user, whose thread may keep it while
+// it waits in the kernel, and one for the others, which leave and take one each
+// time.
 var state struct {
 	mu         sync.Mutex
 	users      int
@@ -55,7 +56,9 @@ func Begin() (end func()) {
 	s.users++
 	if s.users == 1 {
 		s.processors = runtime.GOMAXPROCS(0)
-		runtime.GOMAXPROCS(s.processors + 1)
+	}
+	runtime.GOMAXPROCS(s.processors + 1 + s.users)
+	if s.users == 1 {
 		s.stop, s.done = make(chan struct{}), make(chan struct{})
 		spare()
 		hurry()
@@ -70,6 +73,7 @@ func calm() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.users--; s.users > 0 {
+		runtime.GOMAXPROCS(s.processors + 1 + s.users)
 		return
 	}
 	close(s.stop)

@@ -55,8 +55,8 @@ func TestUrgent(t *testing.T) {
 	need(t)
 	processors := runtime.GOMAXPROCS(0)
 	end, again := Begin(), Begin()
-	if n := runtime.GOMAXPROCS(0); n != processors+1 {
-		t.Errorf("%d processors of Go's, want one more than %d", n, processors)
+	if n := runtime.GOMAXPROCS(0); n != processors+3 {
+		t.Errorf("%d processors of Go's, want three more than %d", n, processors)
 	}
 	eventually(t, "all threads urgent", func() bool { return all(niceness) })
 	release := moreThreads(20)
@@ -67,6 +67,9 @@ func TestUrgent(t *testing.T) {
 		t.Errorf("a child's niceness and policy are %q, %v; want 0 0, an ordinary one's", got, err)
 	}
 	again()
+	if n := runtime.GOMAXPROCS(0); n != processors+2 {
+		t.Errorf("%d processors of Go's for one, want two more than %d", n, processors)
+	}
 	eventually(t, "still urgent for the one who has not ended", func() bool { return all(niceness) })
 	end()
 	if !all(0) {
