@@ -72,7 +72,7 @@ lab: lab-ready
 # One run of each scenario of the anycast design, as short as its fault allows.
 lab-quick: lab-ready
 	rm -rf out/lab-quick
-	bin/recuse-lab run --scale 0.1 --jobs 2 --out out/lab-quick
+	bin/recuse-lab run --scale 0.1 --jobs 3 --out out/lab-quick
 
 # This project beside the agents that others run, with their defaults and as
 # fast as their settings go.

@@ -46,7 +46,7 @@ Exit status: 0 if every run says something (a scenario that cannot be on a
 setup is left out, with the reason); 3 if a run is void or an error ended it;
 2 for a wrong command line; 1 if this box is in the way.`,
 		Example: `  # one run of each scenario, as short as its fault allows
-  recuse-lab run --scale 0.1 --jobs 2 --out out/lab-quick
+  recuse-lab run --scale 0.1 --jobs 3 --out out/lab-quick
   # every design, full length
   recuse-lab run --design baseline,relay,anycast --out out/lab
   # a power cut, with each of the last resorts
