@@ -16,11 +16,10 @@ import (
 func serveOn(t *testing.T, addrs []string, handle func(addr string, q *dns.Msg) *dns.Msg) PathConfig {
 	t.Helper()
 	c := PathConfig{Question: Config{Name: "{random}.lan", SOA: "lan"}}
-	for _, a := range addrs {
-		addr := netip.MustParseAddr(a)
-		conn := listen(t, netip.AddrPortFrom(addr, c.Port).String())
+	for i, conn := range onePort(t, addrs...) {
+		a := addrs[i]
 		c.Port = addrOf(conn).Port()
-		c.Addresses = append(c.Addresses, addr)
+		c.Addresses = append(c.Addresses, netip.MustParseAddr(a))
 		scriptedOn(t, conn, func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
 			if m := handle(a, q); m != nil {
 				send(t, own, from, m)

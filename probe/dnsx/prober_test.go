@@ -127,9 +127,8 @@ func TestProbeRefused(t *testing.T) {
 // TestProbeElsewhere proves that an answer from another address is told at
 // once and not waited out.
 func TestProbeElsewhere(t *testing.T) {
-	own := listen(t, "127.0.0.1:0")
-	port := addrOf(own).Port()
-	other := listen(t, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), port).String())
+	conns := onePort(t, "127.0.0.1", "127.0.0.2")
+	own, other := conns[0], conns[1]
 	s := scriptedOn(t, own, func(_ *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
 		send(t, other, from, nxdomain(q, "lan."))
 	})

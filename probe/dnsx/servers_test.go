@@ -36,7 +36,11 @@ func serve(t *testing.T, network, host string, handle func(q *dns.Msg) *dns.Msg,
 		o(s)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.ListenAndServe() }()
+	run := s.ListenAndServe
+	if s.Listener != nil { // an option opened it
+		run = s.ActivateAndServe
+	}
+	go func() { ended <- run() }()
 	select {
 	case <-up:
 	case err := <-ended:

@@ -79,8 +79,10 @@ func (a *asking) list() []string {
 // both starts servers on one loopback port, over UDP and TCP.
 func both(t *testing.T, handle func(network string, q *dns.Msg) *dns.Msg) Server {
 	t.Helper()
-	tcp := serve(t, "tcp", "127.0.0.1", func(q *dns.Msg) *dns.Msg { return handle("tcp", q) })
-	scriptedOn(t, listen(t, tcp.Addr.String()), func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
+	conn, l := bothPorts(t)
+	tcp := serve(t, "tcp", "127.0.0.1", func(q *dns.Msg) *dns.Msg { return handle("tcp", q) },
+		func(s *dns.Server) { s.Listener = l })
+	scriptedOn(t, conn, func(own *net.UDPConn, q *dns.Msg, from netip.AddrPort) {
 		if m := handle("udp", q); m != nil {
 			send(t, own, from, m)
 		}
