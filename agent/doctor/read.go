@@ -129,7 +129,9 @@ func readStateDir(path string) StateDir {
 		}
 	}
 	var s unix.Statfs_t
-	volatile := unix.Statfs(path, &s) == nil && (s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC)
+	known := unix.Statfs(path, &s) == nil
+	kind := uint32(s.Type) // signed, and of 32 bits on some machines
+	volatile := known && (kind == unix.TMPFS_MAGIC || kind == unix.RAMFS_MAGIC)
 	return StateDir{Err: err, Volatile: volatile}
 }
 
