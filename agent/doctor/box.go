@@ -92,11 +92,7 @@ type Socket struct {
 
 // String says whose it is, and where.
 func (s Socket) String() string {
-	network := "udp"
-	if s.TCP {
-		network = "tcp"
-	}
-	return fmt.Sprintf("%s on %s %s", s.owner(), network, s.Local)
+	return fmt.Sprintf("%s on %s %s", s.owner(), transports[s.TCP], s.Local)
 }
 
 // owner names the process.

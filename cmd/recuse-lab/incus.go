@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -62,18 +61,13 @@ func (i *incusFlags) check(backend string) error {
 	return known("real-router", i.router, dialects.Names())
 }
 
-// on are the setups with the real router, if there is one.
-func (i *incusFlags) on(setups []result.Setup) []result.Setup {
-	var different []result.Setup
-	for _, s := range setups {
-		if i.router != "" {
-			s.Router = i.router
-		}
-		if !slices.Contains(different, s) {
-			different = append(different, s)
-		}
+// on are the setups, with the real router in the place of those chosen if there
+// is one.
+func (i *incusFlags) on(c choices) []result.Setup {
+	if i.router != "" {
+		c.routers = []string{i.router}
 	}
-	return different
+	return c.setups()
 }
 
 // options are what raises a setup with what a scenario needs.

@@ -153,8 +153,11 @@ func TestSetups(t *testing.T) {
 // TestRealRouter shows that a real router stands for each that was chosen.
 func TestRealRouter(t *testing.T) {
 	i := incusFlags{router: "routeros"}
-	got := i.on([]result.Setup{{Router: "frr"}, {Router: "bird"}})
-	if diff := cmp.Diff([]result.Setup{{Router: "routeros"}}, got); diff != "" {
+	chosen := choices{designs: []string{"anycast"}, routers: []string{"frr", "bird"}, agents: []string{"recuse"},
+		layouts: []string{"routed"}, resorts: []string{"none"}, stubs: []string{usualStub}, backend: containers}
+	got := i.on(chosen)
+	chosen.routers = []string{"routeros"}
+	if diff := cmp.Diff(chosen.setups(), got); diff != "" || len(got) != 1 {
 		t.Errorf("unexpected setups (-want +got):\n%s", diff)
 	}
 }

@@ -87,8 +87,8 @@ func (c *choices) check() error {
 			return fmt.Errorf("%w: --%s: must not be empty", errUsage, s.flag)
 		}
 		for _, v := range s.values {
-			if !slices.Contains(s.known, v) {
-				return fmt.Errorf("%w: --%s: %q: must be one of %s", errUsage, s.flag, v, strings.Join(s.known, ", "))
+			if err := known(s.flag, v, s.known); err != nil {
+				return err
 			}
 		}
 	}

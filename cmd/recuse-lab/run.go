@@ -118,7 +118,7 @@ func (r *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	setups := r.on(r.setups())
+	setups := r.on(r.choices)
 	if err := r.missing(setups); err != nil {
 		return err
 	}

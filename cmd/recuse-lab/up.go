@@ -57,7 +57,7 @@ func (u *upFlags) run(c *cobra.Command) error {
 	if err := errors.Join(u.choices.check(), u.incusFlags.check(u.backend)); err != nil {
 		return err
 	}
-	setups := u.on(u.setups())
+	setups := u.on(u.choices)
 	if len(setups) != 1 {
 		return fmt.Errorf("%w: up raises one network, not %d: give one value to each flag", errUsage, len(setups))
 	}

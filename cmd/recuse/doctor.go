@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -59,9 +58,7 @@ func examine(c *cobra.Command, t target, asJSON bool) error {
 		return context.Cause(ctx) // half a look is none
 	}
 	if asJSON {
-		enc := json.NewEncoder(c.OutOrStdout())
-		enc.SetIndent("", "  ")
-		err = enc.Encode(report)
+		err = printJSON(c.OutOrStdout(), report)
 	} else {
 		err = printReport(c.OutOrStdout(), report)
 	}

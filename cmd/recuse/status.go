@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,9 +90,7 @@ func showStatus(c *cobra.Command, client *control.Client, asJSON bool) error {
 		return noDaemon(err)
 	}
 	if asJSON {
-		enc := json.NewEncoder(c.OutOrStdout())
-		enc.SetIndent("", "  ")
-		err = enc.Encode(st)
+		err = printJSON(c.OutOrStdout(), st)
 	} else {
 		err = printStatus(c.OutOrStdout(), st)
 	}

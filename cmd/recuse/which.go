@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -111,7 +110,5 @@ func (q inquest) print(c *cobra.Command, r catchment.Report) error {
 	if !q.json {
 		return printCatchment(c.OutOrStdout(), r)
 	}
-	enc := json.NewEncoder(c.OutOrStdout())
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return printJSON(c.OutOrStdout(), r)
 }
