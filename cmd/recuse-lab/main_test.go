@@ -16,6 +16,7 @@ import (
 	"recuse/lab/load"
 	"recuse/lab/result"
 	"recuse/lab/scenario"
+	"recuse/netlinkx/netnstest"
 )
 
 // execute runs a command line and returns what it printed and its exit code.
@@ -270,9 +271,7 @@ func TestProgress(t *testing.T) {
 
 // TestStanding shows that a lab is found as long as it is held, and not after.
 func TestStanding(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("skipped: labs are listed where root writes")
-	}
+	netnstest.Need(t) // labs are listed where root writes
 	fall, err := stand(standing{PID: os.Getpid(), Hosts: map[string][]string{"n2": {"b"}, "n1": {"a"}}})
 	if err != nil {
 		t.Fatal(err)

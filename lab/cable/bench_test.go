@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recuse/netlinkx/netnstest"
 )
 
 // BenchmarkCable measures the cable by itself. Every figure of doc.go comes from
 //
 //	go test -run - -bench Cable -benchtime 5s ./lab/cable
 func BenchmarkCable(b *testing.B) {
-	needRoot(b)
+	netnstest.Need(b)
 	b.Run("direct", benchDirect)
 	for _, delay := range []int{0, 1, 10, 100} {
 		b.Run(fmt.Sprintf("delay=%dms", delay), func(b *testing.B) { benchDelay(b, ms(delay)) })

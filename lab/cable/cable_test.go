@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+
+	"recuse/netlinkx/netnstest"
 )
 
 // eventually polls until the condition holds; it may take long on a busy box.
@@ -339,7 +341,7 @@ func TestCableLinkDown(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	needRoot(t)
+	netnstest.Need(t)
 	b := &bed{left: newSpace(t), middle: newSpace(t), right: newSpace(t)}
 	b.join(t, b.left, "a")
 	b.join(t, b.right, "b")

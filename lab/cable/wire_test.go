@@ -11,6 +11,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"recuse/netlinkx/netnstest"
 )
 
 // space is a network namespace without a name: it ends with its last thread,
@@ -125,7 +127,7 @@ type bed struct {
 // wired makes two hosts and joins them. It needs root.
 func wired(t testing.TB) *bed {
 	t.Helper()
-	needRoot(t)
+	netnstest.Need(t)
 	b := &bed{left: newSpace(t), middle: newSpace(t), right: newSpace(t)}
 	b.join(t, b.left, "a", leftIP+"/24", leftIP6+"/64")
 	b.join(t, b.right, "b", rightIP+"/24", rightIP6+"/64")
@@ -207,17 +209,4 @@ func forceBuffer(t testing.TB, conn *net.UDPConn) {
 	if err = errors.Join(err, failed); err != nil {
 		t.Fatalf("failed to enlarge buffer: %v", err)
 	}
-}
-
-// needRoot skips the test without root, or fails it where nothing may be
-// skipped.
-func needRoot(t testing.TB) {
-	t.Helper()
-	if os.Geteuid() == 0 && os.Getenv("RECUSE_TEST_UNPRIVILEGED") != "1" {
-		return
-	}
-	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
-		t.Fatal("network namespaces need root")
-	}
-	t.Skip("skipped: network namespaces need root")
 }

@@ -13,15 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"recuse/lab/topology"
+	"recuse/netlinkx/netnstest"
 )
-
-// asRoot skips a test that needs root.
-func asRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("skipped: not root")
-	}
-}
 
 // await waits until a condition holds.
 func await(t *testing.T, what string, condition func() bool) {
@@ -35,7 +28,7 @@ func await(t *testing.T, what string, condition func() bool) {
 // mount, beside one whose owner lives, and wants the next run to take away the
 // first and nothing of the second.
 func TestSweep(t *testing.T) {
-	asRoot(t)
+	netnstest.Need(t)
 	living, err := newRun("test-living")
 	if err != nil {
 		t.Fatal(err)

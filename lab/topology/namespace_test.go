@@ -10,24 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-)
 
-// needRoot skips the test without root, or fails it where that must not be.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 && os.Getenv("RECUSE_TEST_UNPRIVILEGED") != "1" {
-		return
-	}
-	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
-		t.Fatal("a network namespace needs root")
-	}
-	t.Skip("skipped: a network namespace needs root")
-}
+	"recuse/netlinkx/netnstest"
+)
 
 // testNamespace makes a namespace that ends with the test.
 func testNamespace(t *testing.T, name string) *Namespace {
 	t.Helper()
-	needRoot(t)
+	netnstest.Need(t)
 	ns, err := newNamespace(fmt.Sprintf("%s%d-test-%s", prefix, os.Getpid(), name))
 	if err != nil {
 		t.Fatal(err)

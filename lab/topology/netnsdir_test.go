@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"recuse/netlinkx/netnstest"
 )
 
 // alone is set where the test has a mount namespace of its own.
@@ -21,7 +23,7 @@ func TestShareNames(t *testing.T) {
 		shareAlone(t)
 		return
 	}
-	needRoot(t)
+	netnstest.Need(t)
 	cmd := exec.Command("unshare", "--mount", os.Args[0], "-test.run", "^TestShareNames$")
 	cmd.Env = append(os.Environ(), alone+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,7 +1,6 @@
 package urgent
 
 import (
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -10,20 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// need skips the test where urgency is not allowed, or fails it
-// where nothing may be skipped.
-func need(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 && os.Getenv("RECUSE_TEST_UNPRIVILEGED") != "1" {
-		return
-	}
-	if os.Getenv("RECUSE_TEST_REQUIRE_ROOT") == "1" {
-		t.Fatal("urgency needs root")
-	}
-	t.Skip("skipped: urgency needs root")
-}
+	"recuse/netlinkx/netnstest"
+)
 
 // all reports whether every thread is an ordinary one, never a real-time one (see
 // niceness), that is so nice.
@@ -52,7 +40,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 // TestUrgent begins twice and ends twice, and looks at all threads in between,
 // at those that come meanwhile, and at a child.
 func TestUrgent(t *testing.T) {
-	need(t)
+	netnstest.Need(t)
 	processors := runtime.GOMAXPROCS(0)
 	end, again := Begin(), Begin()
 	if n := runtime.GOMAXPROCS(0); n != processors+3 {
@@ -102,7 +90,7 @@ func moreThreads(n int) (release func()) {
 // TestThread makes one thread a real-time one, which it stays beside the others
 // that are looked for, and whose children are ordinary.
 func TestThread(t *testing.T) {
-	need(t)
+	netnstest.Need(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
